@@ -1,0 +1,86 @@
+"""Every exception the SDK raises, in one tree.
+
+EnvaceError
+├── ToolsetError            a catalogue cannot be read at all
+│   └── UpstreamError       a live server cannot be reached or refuses
+├── SchemaError             a JSON Schema is not one, or refers to what is not there
+│   └── UnsatisfiableError  no instance of the schema exists
+├── DynamicsError           a dynamics file is wrong
+│   └── ExpressionError     a CEL expression does not parse or cannot be evaluated
+├── FixtureError            a recording cannot be read
+├── WorldError              a world, snapshot or start data is not usable
+├── UnknownToolError        a call names a tool that the toolset does not have
+├── TaskError               a task file is wrong
+└── StoreError              the database is missing, too new, or refuses
+
+A message names the file, the tool and the field, and says what to do.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "DynamicsError",
+    "EnvaceError",
+    "ExpressionError",
+    "FixtureError",
+    "SchemaError",
+    "StoreError",
+    "TaskError",
+    "ToolsetError",
+    "UnknownToolError",
+    "UnsatisfiableError",
+    "UpstreamError",
+    "WorldError",
+]
+
+
+class EnvaceError(Exception):
+    """The root: catching it catches everything the SDK raises on purpose."""
+
+
+class ToolsetError(EnvaceError):
+    """A catalogue cannot be read at all (a single bad tool is quarantined instead)."""
+
+
+class UpstreamError(ToolsetError):
+    """A live tool server cannot be reached, or refuses."""
+
+
+class SchemaError(EnvaceError):
+    """A JSON Schema is not valid, or has a `$ref` to something that is not there."""
+
+
+class UnsatisfiableError(SchemaError):
+    """No instance of the schema exists, or none was found within the bounds."""
+
+
+class DynamicsError(EnvaceError):
+    """A dynamics file is wrong; the message names the file, the tool and the field."""
+
+
+class ExpressionError(DynamicsError):
+    """A CEL expression does not parse, or cannot be evaluated on the values it met."""
+
+
+class FixtureError(EnvaceError):
+    """A recording cannot be read; the message names the file and the line."""
+
+
+class WorldError(EnvaceError):
+    """A world, a snapshot or start data is not usable."""
+
+
+class UnknownToolError(EnvaceError):
+    """A call names a tool that the toolset does not have."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Unknown tool: {name}")
+        self.name = name
+
+
+class TaskError(EnvaceError):
+    """A task file is wrong; the message names the file, the task and the field."""
+
+
+class StoreError(EnvaceError):
+    """The database is missing, of a newer version, or refuses."""

@@ -1,0 +1,62 @@
+"""The one-method contract of every layer that can answer a call, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Literal, Protocol
+
+from envace_sdk.tools.model import Tool, ToolCall, ToolResult
+from envace_sdk.world.dynamics import Status
+from envace_sdk.world.state import State
+
+__all__ = ["Context", "Layer", "Outcome", "Rehearsal", "Rehearser"]
+
+Layer = Literal["arguments", "fixture", "dynamics", "model", "schema"]
+"""Which kind of evidence an answer rests on, strongest first; `arguments`: the call itself broke the schema."""
+
+Outcome = Literal["success"] | Status
+"""The predicted status of a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a rehearser may look at. It must not keep or change any of it."""
+
+    tool: Tool
+    state: State
+    random: Random
+    """Seeded by the world's seed, its version and the call: use no other source of chance."""
+    history: Sequence[tuple[ToolCall, ToolResult]] = ()
+    """Earlier calls on this world with their rehearsed results, oldest first; may be cut at the front."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """A rehearsed answer with its provenance, and the state of the world after it.
+
+    The state change is the difference between `Context.state` and `state`; a read returns the state it was given.
+    """
+
+    result: ToolResult
+    state: State
+    layer: Layer
+    outcome: Outcome = "success"
+    confidence: float = 1.0
+    """Probability, in the layer's own estimate, that the real server would answer the same."""
+    reason: str = ""
+    model: str | None = None
+    prompt_hash: str | None = None
+    details: tuple[str, ...] = field(default=())
+
+
+class Rehearser(Protocol):
+    """Anything that can play the environment for one call."""
+
+    async def rehearse(self, call: ToolCall, context: Context) -> Rehearsal | None:
+        """Answer the call whole, or pass with None; a half answer is not allowed.
+
+        Rehearsing is pure: it changes nothing, and the caller decides whether the returned state becomes the world's.
+        """
+        ...

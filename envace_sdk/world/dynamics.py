@@ -1,0 +1,239 @@
+"""The dynamics file: per tool, what a call does to the world and what it answers.
+
+A YAML file beside `tools.json`, written by `envace-sdk infer`, read and edited by people.
+Conditions and values are CEL expressions over `args`, `entity`, `world` and `now` (see `expressions`);
+texts are templates, in which `{…}` holds such an expression and `{{` is a brace.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from envace_sdk.errors import DynamicsError
+
+__all__ = [
+    "FORMAT",
+    "Change",
+    "CollectionRule",
+    "Dynamics",
+    "Effect",
+    "Filter",
+    "Requirement",
+    "Returns",
+    "Status",
+    "ToolRule",
+]
+
+FORMAT = 1
+"""Version of the file format; a file of a newer one is refused."""
+
+Effect = Literal["read", "search", "create", "update", "delete", "compute", "opaque"]
+Status = Literal["permission_error", "validation_error", "not_found", "rate_limited", "conflict", "unknown"]
+Operator = Literal["equals", "iequals", "contains", "gt", "gte", "lt", "lte", "in", "has", "prefix"]
+
+
+def _text(value: Any) -> Any:
+    """YAML reads `set: {quantity: 1, active: true}` as values; as CEL source they mean the same."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    return str(value) if isinstance(value, int | float) else value
+
+
+Expression = Annotated[str, BeforeValidator(_text)]
+"""CEL source."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CollectionRule(_Model):
+    """One kind of entity: how it is keyed, and how new keys are minted."""
+
+    key: str | list[str]
+    """The entity's key field, or the fields of a composite key, outermost first. Dotted paths reach into objects."""
+    noun: str = ""
+    """What one entity is called in error texts ("order"); default: the collection's name in the singular."""
+    mint: str = ""
+    """How a new key looks: literal text with one of `{n}`, `{n:05}`, `{hex:8}`, `{alnum:6}`, `{uuid}` in it.
+    "" derives it from the keys already there, else from the schema. `{n}` alone mints integers when the schema
+    wants them."""
+    start_at: int = 1
+    """The first `{n}`."""
+    open: bool = False
+    """Whether keys that the world has not seen may exist in the real one: reading one then falls through to the
+    next layer of the ladder instead of being a not-found error."""
+
+
+class Requirement(_Model):
+    """A precondition: `that` must hold, or the call ends with `error` and changes nothing."""
+
+    that: Expression
+    error: str
+    """Template of the error text."""
+    status: Status = "validation_error"
+
+
+class Filter(_Model):
+    """How one argument of a search narrows the result; ignored when the argument is absent or null."""
+
+    field: str
+    """Dotted path into the entity."""
+    op: Operator = "equals"
+    """`has`: the field is a list that holds the argument; `in`: the argument is a list that holds the field.
+    The field is on the left: `gte` keeps entities whose field is at or above the argument. `contains` and
+    `iequals` and `prefix` ignore case; on a list field, `contains` looks into its texts."""
+    any_of: list[str] = Field(default_factory=list)
+    """For free-text search: further fields, any of which may match."""
+
+
+class Change(_Model):
+    """A change to one entity besides the tool's own, applied in order after it.
+
+    With `each`, the change is applied for every element of that list, which is bound to `item`.
+    """
+
+    effect: Literal["create", "update", "delete"]
+    collection: str
+    key: Expression | list[Expression] | None = None
+    each: Expression | None = None
+    when: Expression | None = None
+    set: dict[str, Expression] = Field(default_factory=dict)
+    append: dict[str, Expression] = Field(default_factory=dict)
+    remove: dict[str, Expression] = Field(default_factory=dict)
+
+
+class Returns(_Model):
+    """What a successful call answers. At most one of `value`, `object`, `text`; otherwise the entity or the list.
+
+    Whatever it is, an answer is completed to the tool's output schema where there is one: fields that the schema
+    requires and the world does not know are generated, and remembered.
+    """
+
+    fields: list[str] | None = None
+    """Projection: only these fields of the entity (or of each list item), in this order; absent ones are left out."""
+    wrap: str | None = None
+    """Put the entity, or the list, under this name instead of answering it bare."""
+    count: str | None = None
+    """List answers: the name under which the number of matches before paging is given."""
+    next: str | None = None
+    """List answers: the name under which the cursor of the next page is given (null at the end)."""
+    extra: dict[str, Expression] = Field(default_factory=dict)
+    """Further fields beside the wrapped entity or list, or added to the bare entity."""
+    value: Expression | None = None
+    object: dict[str, Expression] | None = None
+    text: str | None = None
+    """Template; the answer is then plain text."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if sum(form is not None for form in (self.value, self.object, self.text)) > 1:
+            raise ValueError("give at most one of value, object and text")
+        return self
+
+
+class ToolRule(_Model):
+    """What one tool does. In expressions, `entity` is the entity that `key` names (before the changes in
+    `requires` and `set`, after them in `returns`), and the names in `let` are bound in order."""
+
+    effect: Effect
+    collection: str | None = None
+    key: Expression | list[Expression] | None = None
+    """The key of the entity the call is about; for `create`, only where the caller chooses the key."""
+    let: dict[str, Expression] = Field(default_factory=dict)
+    missing: str | None = None
+    """Template of the not-found error when `key` names nothing; default: "{Noun} '{key}' not found"."""
+    exists: str | None = None
+    """Template of the conflict error when a created key is taken; default: "{Noun} '{key}' already exists"."""
+    requires: list[Requirement] = Field(default_factory=list)
+    take: Literal["*"] | list[str] | dict[str, str] = Field(default_factory=list)
+    """Arguments copied into the entity when given: "*" for all but the key, a list of names, or
+    {field: dotted path of the argument} where names differ. `set` comes after and wins."""
+    set: dict[str, Expression] = Field(default_factory=dict)
+    """Field (dotted path) to value."""
+    append: dict[str, Expression] = Field(default_factory=dict)
+    """List field to the value appended to it."""
+    remove: dict[str, Expression] = Field(default_factory=dict)
+    """List field to the value removed from it (all equal elements)."""
+    also: list[Change] = Field(default_factory=list)
+    where: Expression | None = None
+    """Search: keep entities for which this holds, with `entity` bound to each."""
+    filters: dict[str, Filter] = Field(default_factory=dict)
+    """Search: dotted path of the argument to what it filters."""
+    order_by: list[str] = Field(default_factory=list)
+    """Search: dotted fields, "-" before one for descending; ties keep the order of creation."""
+    limit: Expression | None = None
+    offset: Expression | None = None
+    cursor: Expression | None = None
+    """Search: the cursor a call passes (what `returns.next` gave), or null for the first page."""
+    returns: Returns = Field(default_factory=Returns)
+    confidence: float = Field(default=1.0, ge=0.0, le=1.0)
+    reason: str = ""
+    """Why the rule says so; one line."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.effect in {"read", "search", "create", "update", "delete"} and self.collection is None:
+            raise ValueError(f"effect {self.effect} needs a collection")
+        if self.effect in {"read", "update", "delete"} and self.key is None:
+            raise ValueError(f"effect {self.effect} needs a key")
+        return self
+
+
+class Dynamics(_Model):
+    """The dynamics of a toolset."""
+
+    format: int = FORMAT
+    collections: dict[str, CollectionRule] = Field(default_factory=dict)
+    tools: dict[str, ToolRule] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _known_collections(self) -> Self:
+        for name, rule in self.tools.items():
+            for used in (rule.collection, *(change.collection for change in rule.also)):
+                if used is not None and used not in self.collections:
+                    raise ValueError(f"tool {name!r} uses collection {used!r}, which is not under `collections`")
+        return self
+
+    @classmethod
+    def parse(cls, text: str, source: str = "dynamics.yaml") -> Dynamics:
+        """Read a dynamics file's text.
+
+        Raises:
+            DynamicsError: it is not YAML, not of this format, or a field is wrong; the message names the place.
+        """
+        try:
+            data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  both are safe
+        except yaml.YAMLError as error:
+            raise DynamicsError(f"{source}: not YAML: {error}") from error
+        if not isinstance(data, dict):
+            raise DynamicsError(f"{source}: expected a mapping with `collections` and `tools`")
+        if data.get("format", FORMAT) != FORMAT:
+            raise DynamicsError(f"{source}: format {data['format']!r} is not known; this version reads {FORMAT}")
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            places = "; ".join(
+                f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg'].removeprefix('Value error, ')}"
+                for e in error.errors()
+            )
+            raise DynamicsError(f"{source}: {places}") from error
+
+    @classmethod
+    def load(cls, path: Path) -> Dynamics:
+        """Read a dynamics file. Raises: DynamicsError as `parse`, and when the file cannot be read."""
+        try:
+            return cls.parse(path.read_text(encoding="utf-8"), str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise DynamicsError(f"{path}: cannot be read: {error}") from error
+
+    def dump(self) -> str:
+        """The file's text: keys in a stable order, defaults left out."""
+        data = self.model_dump(exclude_defaults=True)
+        return yaml.safe_dump({"format": FORMAT, **data}, sort_keys=False, allow_unicode=True, width=110)

@@ -1,0 +1,1 @@
+"""Rehearsed MCP servers."""

@@ -1,0 +1,1 @@
+"""Toolsets that ship with the package."""
