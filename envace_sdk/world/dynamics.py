@@ -140,7 +140,8 @@ class Returns(_Model):
 
 class ToolRule(_Model):
     """What one tool does. In expressions, `entity` is the entity that `key` names (before the changes in
-    `requires` and `set`, after them in `returns`), and the names in `let` are bound in order."""
+    `requires` and `set`, after them in `returns`), and the names in `let` are bound in order.
+    """
 
     effect: Effect
     collection: str | None = None
