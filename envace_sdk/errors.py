@@ -11,7 +11,9 @@ EnvaceError
 ├── WorldError              a world, snapshot or start data is not usable
 ├── UnknownToolError        a call names a tool that the toolset does not have
 ├── TaskError               a task file is wrong
-└── StoreError              the database is missing, too new, or refuses
+├── StoreError              the database is missing, too new, or refuses
+│   └── StaleWorldError     somebody else has saved the world since it was loaded
+└── EvidenceError           a value cannot be hashed canonically, or a label is not one
 
 A message names the file, the tool and the field, and says what to do.
 """
@@ -21,9 +23,11 @@ from __future__ import annotations
 __all__ = [
     "DynamicsError",
     "EnvaceError",
+    "EvidenceError",
     "ExpressionError",
     "FixtureError",
     "SchemaError",
+    "StaleWorldError",
     "StoreError",
     "TaskError",
     "ToolsetError",
@@ -84,3 +88,11 @@ class TaskError(EnvaceError):
 
 class StoreError(EnvaceError):
     """The database is missing, of a newer version, or refuses."""
+
+
+class StaleWorldError(StoreError):
+    """Somebody else has saved, or deleted, the world since this writer last saw it. Load it again."""
+
+
+class EvidenceError(EnvaceError):
+    """A value cannot be hashed canonically, or a label found in metadata is not one."""

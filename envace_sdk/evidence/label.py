@@ -1,0 +1,117 @@
+"""The label that says where an answer came from, in a result's `_meta` under `dev.envace/evidence`.
+
+Nothing that comes from outside may carry one: `strip` takes every key of ours off metadata before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from envace_sdk.errors import EvidenceError
+from envace_sdk.json import Json
+
+__all__ = [
+    "KEY",
+    "PREFIX",
+    "Claimed",
+    "Evidence",
+    "Observed",
+    "Rehearsed",
+    "label",
+    "read_label",
+    "strip",
+    "strip_blocks",
+]
+
+PREFIX: Final = "dev.envace/"
+KEY: Final = PREFIX + "evidence"
+
+
+class _Label(BaseModel):
+    # A label written by a later version may say more; what this one knows is read.
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Observed(_Label):
+    """The real environment answered so."""
+
+    kind: Literal["observed"] = "observed"
+    payload_hash: str
+    """`digest` of the result."""
+
+
+class Rehearsed(_Label):
+    """Predicted, not real."""
+
+    kind: Literal["rehearsed"] = "rehearsed"
+    layer: str
+    """What the prediction rests on: a layer of the ladder."""
+    confidence: float = Field(ge=0.0, le=1.0)
+    outcome: str
+    """The predicted status of the call."""
+    world: str
+    version: int
+    """The world's version after the call."""
+    toolset: str
+    reason: str = ""
+    model: str | None = None
+    prompt_hash: str | None = None
+
+
+class Claimed(_Label):
+    """Somebody said so."""
+
+    kind: Literal["claimed"] = "claimed"
+    text: str
+
+
+Evidence: TypeAlias = Annotated[Observed | Rehearsed | Claimed, Field(discriminator="kind")]
+"""A closed union: there is no fourth kind."""
+
+_EVIDENCE: TypeAdapter[Observed | Rehearsed | Claimed] = TypeAdapter(Evidence)
+
+
+def label(evidence: Observed | Rehearsed | Claimed, meta: Mapping[str, Json] | None = None) -> dict[str, Json]:
+    """`meta` with its old labels stripped and this one put on. Members that have their default are left out."""
+    body: dict[str, Any] = {"kind": evidence.kind, **evidence.model_dump(exclude_defaults=True)}
+    return {**strip(meta or {}), KEY: body}
+
+
+def read_label(meta: Mapping[str, Json]) -> Observed | Rehearsed | Claimed | None:
+    """The label in `meta`, or None when there is none.
+
+    It is only as true as the way it came: read labels of our own making, never ones from outside.
+
+    Raises:
+        EvidenceError: there is something under the key, but not a label.
+    """
+    if KEY not in meta:
+        return None
+    try:
+        return _EVIDENCE.validate_python(meta[KEY])
+    except ValidationError as error:
+        places = "; ".join(f"{'/'.join(map(str, e['loc'])) or 'label'}: {e['msg']}" for e in error.errors())
+        raise EvidenceError(f"_meta[{KEY!r}] is not a label: {places}") from None
+
+
+def strip(meta: Mapping[str, Json]) -> dict[str, Json]:
+    """Metadata from outside without our keys; they are told apart whatever their case."""
+    return {key: value for key, value in meta.items() if not key.casefold().startswith(PREFIX)}
+
+
+def strip_blocks(blocks: Iterable[Mapping[str, Json]]) -> tuple[Mapping[str, Json], ...]:
+    """Content blocks from outside with our keys taken off their `_meta`, and off that of an embedded resource."""
+    return tuple(_strip_block(block) for block in blocks)
+
+
+def _strip_block(block: Mapping[str, Json]) -> Mapping[str, Json]:
+    changed: dict[str, Json] = {}
+    if isinstance(block.get("_meta"), Mapping):
+        changed["_meta"] = strip(block["_meta"])
+    resource = block.get("resource")
+    if isinstance(resource, Mapping):
+        changed["resource"] = _strip_block(resource)
+    return {**block, **changed} if changed else block
