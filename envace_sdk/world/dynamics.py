@@ -104,6 +104,9 @@ class Change(_Model):
     key: Expression | list[Expression] | None = None
     each: Expression | None = None
     when: Expression | None = None
+    take: Literal["*"] | list[str] | dict[str, str] = Field(default_factory=list)
+    """With `each`: members copied from `item` when it has them, as a tool's `take` copies arguments."""
+    upsert: bool = False
     set: dict[str, Expression] = Field(default_factory=dict)
     append: dict[str, Expression] = Field(default_factory=dict)
     remove: dict[str, Expression] = Field(default_factory=dict)
@@ -147,6 +150,8 @@ class ToolRule(_Model):
     collection: str | None = None
     key: Expression | list[Expression] | None = None
     """The key of the entity the call is about; for `create`, only where the caller chooses the key."""
+    upsert: bool = False
+    """Update: a key that names nothing makes a new entity under it, instead of a not-found error."""
     let: dict[str, Expression] = Field(default_factory=dict)
     missing: str | None = None
     """Template of the not-found error when `key` names nothing; default: "{Noun} '{key}' not found"."""
@@ -157,7 +162,8 @@ class ToolRule(_Model):
     """Arguments copied into the entity when given: "*" for all but the key, a list of names, or
     {field: dotted path of the argument} where names differ. `set` comes after and wins."""
     set: dict[str, Expression] = Field(default_factory=dict)
-    """Field (dotted path) to value."""
+    """Field (dotted path) to value. An update that changes a key field moves the entity to its new key (a conflict
+    if that is taken)."""
     append: dict[str, Expression] = Field(default_factory=dict)
     """List field to the value appended to it."""
     remove: dict[str, Expression] = Field(default_factory=dict)
@@ -169,6 +175,9 @@ class ToolRule(_Model):
     """Search: dotted path of the argument to what it filters."""
     order_by: list[str] = Field(default_factory=list)
     """Search: dotted fields, "-" before one for descending; ties keep the order of creation."""
+    sort: Expression | None = None
+    """Search: the caller's wish, in the form of `order_by` (one field, or a list of them), put before it;
+    null, "" and fields no entity has change nothing."""
     limit: Expression | None = None
     offset: Expression | None = None
     cursor: Expression | None = None
