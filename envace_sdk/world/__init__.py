@@ -1,0 +1,1 @@
+"""Worlds: their state, and the dynamics that change it."""

@@ -1,0 +1,44 @@
+"""Whether a value that came from outside is JSON all the way down."""
+
+from __future__ import annotations
+
+import math
+
+from envace_sdk.errors import WorldError
+
+__all__ = ["MAX_DEPTH", "check_json"]
+
+MAX_DEPTH = 100
+"""Nesting that a document may have; deeper ones are refused, so that nothing that walks them can run out of stack."""
+
+
+def check_json(value: object, where: str, depth: int = 0) -> None:
+    """Make sure that a value is JSON.
+
+    Raises:
+        WorldError: it is not: another type, a key that is not text, a number that is not finite, or nested too deep.
+    """
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return
+    if kind is dict or kind is list:
+        if depth >= MAX_DEPTH:
+            raise WorldError(f"{where}: nested deeper than {MAX_DEPTH}")
+        _check_members(value, where, depth)
+    elif not isinstance(value, float):
+        raise WorldError(f"{where}: {kind.__name__} is not a JSON type")
+    elif not math.isfinite(value):
+        raise WorldError(f"{where}: {value!r} is not a JSON number")
+
+
+def _check_members(value: object, where: str, depth: int) -> None:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if type(name) is not str:
+                raise WorldError(f"{where}: the key {name!r} is not text")
+            if type(item) is not str:
+                check_json(item, f"{where}.{name}", depth + 1)
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            if type(item) is not str:
+                check_json(item, f"{where}[{position}]", depth + 1)
