@@ -77,9 +77,12 @@ class ToolResult:
         return cls(({"type": "text", "text": text},), is_error=is_error)
 
     @classmethod
-    def json(cls, value: Json, *, structured: bool) -> ToolResult:
-        """`value` as a JSON text block, and as structured content too if the tool declares an output schema."""
-        block = {"type": "text", "text": json.dumps(value, ensure_ascii=False)}
+    def json(cls, value: Json, *, structured: bool, text: str | None = None) -> ToolResult:
+        """`value` as a JSON text block, and as structured content too if the tool declares an output schema.
+
+        `text` replaces the JSON text, for a tool that says the same in words.
+        """
+        block = {"type": "text", "text": json.dumps(value, ensure_ascii=False) if text is None else text}
         return cls((block,), value if structured else UNSET)
 
     @property

@@ -70,6 +70,11 @@ class CollectionRule(_Model):
     """Whether keys that the world has not seen may exist in the real one: reading one then falls through to the
     next layer of the ladder instead of being a not-found error."""
 
+    @property
+    def key_fields(self) -> list[str]:
+        """The key's fields, as a list also where there is one."""
+        return [self.key] if isinstance(self.key, str) else self.key
+
 
 class Requirement(_Model):
     """A precondition: `that` must hold, or the call ends with `error` and changes nothing."""

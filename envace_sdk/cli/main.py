@@ -1,0 +1,90 @@
+"""`envace-sdk`: the group, its lazily imported commands, and what their exit codes mean."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Final
+
+import click
+
+__all__ = ["cli", "main"]
+
+COMMANDS: Final = {
+    "call": ("envace_sdk.cli.call_command:call", "Rehearse one tool call and print the labelled answer."),
+    "client-config": ("envace_sdk.cli.client_config:client_config", "Print the snippet that points a client here."),
+    "demo": ("envace_sdk.cli.demo_command:demo", "Rehearse a session through a real MCP client."),
+    "doctor": ("envace_sdk.cli.doctor_command:doctor", "Say what is installed and works on this machine."),
+    "infer": ("envace_sdk.cli.infer_command:infer", "Write a toolset's dynamics from its schemas."),
+    "serve": ("envace_sdk.cli.serve_command:serve", "Serve rehearsed tools to any MCP client."),
+    "tasks": ("envace_sdk.cli.tasks_commands:tasks", "Check a toolset's tasks."),
+    "tools": ("envace_sdk.cli.tools_commands:tools", "List, lint, pull and convert tool catalogues."),
+    "version": ("envace_sdk.cli.version_command:version", "Print the version."),
+    "world": ("envace_sdk.cli.world_commands:world", "Look into running worlds; reset, fork, snapshot them."),
+}
+
+INPUT_ERROR: Final = 3
+
+
+class _Lazy(click.Group):
+    """A group that knows its commands by import string, so that `--help` imports none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  the signature is click's
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_text) for name, (_, help_text) in sorted(COMMANDS.items())])
+
+
+@click.group(
+    cls=_Lazy,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  envace-sdk serve --tools retail                       on stdio, for an MCP client
+  envace-sdk serve --tools ./my-tools.json --http 127.0.0.1:8000
+  envace-sdk call --tools retail list_orders '{}'
+  envace-sdk tools pull -o twin/ -- npx -y @modelcontextprotocol/server-memory
+  envace-sdk client-config retail --client claude
+\b
+Exit codes:
+  0  done
+  1  done, and the answer is no: findings, a failed check, a tool's error result
+  2  the command line is wrong
+  3  the input is wrong: a file, a schema, an unknown tool, an unreachable server
+  130  interrupted
+""",
+)
+@click.version_option(package_name="envace-sdk", prog_name="envace-sdk")
+def cli() -> None:
+    """Rehearse tool servers: the same tools, schemas and errors, a state that remembers, and nothing real touched."""
+
+
+def main() -> None:
+    """Run the command line; errors of the SDK end it with one line on stderr and exit code 3."""
+    from envace_sdk.errors import EnvaceError
+
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Exit as leaving:
+        sys.exit(leaving.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except EnvaceError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(INPUT_ERROR)
+    except BrokenPipeError:
+        sys.exit(0)

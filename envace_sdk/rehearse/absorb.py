@@ -1,0 +1,69 @@
+"""Write back: the entities an answer shows enter the world, so that later reads agree with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from envace_sdk.json import Json
+from envace_sdk.world.dynamics import Dynamics, ToolRule
+from envace_sdk.world.keys import key_of
+from envace_sdk.world.state import State
+
+__all__ = ["absorb", "shown_entities"]
+
+Shown: TypeAlias = tuple[str, str, dict[str, Json]]
+"""Collection, key text, and what the answer shows of the entity."""
+
+
+def absorb(value: Json, rule: ToolRule | None, dynamics: Dynamics, state: State) -> State:
+    """The state with the entities of `value` in it: new ones added, known ones brought up to what is shown."""
+    for collection, key, shown in shown_entities(value, rule, dynamics):
+        held = state.get(collection, key)
+        if held is None:
+            state = state.put(collection, key, shown)
+        elif any(field not in held or held[field] != part for field, part in shown.items()):
+            state = state.put(collection, key, {**held, **shown})
+    return state
+
+
+def shown_entities(value: Json, rule: ToolRule | None, dynamics: Dynamics) -> Iterator[Shown]:
+    """The entities in an answer.
+
+    An object counts as an entity of a collection when it holds the collection's key *and* stands where one belongs:
+    as the answer of a tool about that collection (bare, wrapped or listed), or under the collection's own name or
+    noun. Holding the key alone is not enough, since references do too.
+    """
+    yield from _walk(value, rule.collection if rule else None, dynamics, 0)
+
+
+def _walk(value: Json, collection: str | None, dynamics: Dynamics, depth: int) -> Iterator[Shown]:
+    if depth > 8:
+        return
+    if isinstance(value, list):
+        for item in value:
+            yield from _walk(item, collection, dynamics, depth + 1)
+    elif isinstance(value, dict):
+        found = _entity(value, collection, dynamics)
+        if found is not None:
+            yield found
+        for name, part in value.items():
+            if isinstance(part, dict | list):
+                inner = _named(name, dynamics) or (collection if found is None else None)
+                yield from _walk(part, inner, dynamics, depth + 1)
+
+
+def _entity(value: dict[str, Json], collection: str | None, dynamics: Dynamics) -> Shown | None:
+    if collection is None:
+        return None
+    rule = dynamics.collections[collection]
+    key = key_of(value, rule.key)
+    return None if key is None or len(value) <= len(rule.key_fields) else (collection, key, value)
+
+
+def _named(name: str, dynamics: Dynamics) -> str | None:
+    plain = name.casefold()
+    for collection, rule in dynamics.collections.items():
+        if plain in {collection.casefold(), rule.noun.casefold()}:
+            return collection
+    return None

@@ -1,0 +1,87 @@
+"""One call, top to bottom: the strongest evidence that can answer it does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from envace_sdk.errors import UnknownToolError
+from envace_sdk.jsonschema import Validator, compile_schema
+from envace_sdk.tools.model import Tool, ToolCall, ToolResult
+from envace_sdk.world.dynamics import Dynamics
+from envace_sdk.world.state import State
+
+from .absorb import absorb
+from .base import Context, Rehearsal, Rehearser
+from .fixtures import FixtureRehearser, call_digest, writes
+
+__all__ = ["Ladder"]
+
+
+class Ladder:
+    """Answers every call of one toolset. Pure: it returns the state after the call and changes nothing."""
+
+    def __init__(
+        self,
+        tools: dict[str, Tool],
+        dynamics: Dynamics,
+        fixtures: FixtureRehearser,
+        layers: Sequence[Rehearser],
+    ) -> None:
+        self._tools = tools
+        self._dynamics = dynamics
+        self._fixtures = fixtures
+        self._layers = layers
+        self._arguments: dict[str, Validator] = {}
+
+    async def rehearse(
+        self, call: ToolCall, state: State, history: Sequence[tuple[ToolCall, ToolResult]] = ()
+    ) -> Rehearsal:
+        """The rehearsed answer to `call` in `state`, with the state after it.
+
+        Raises:
+            UnknownToolError: no tool has that name.
+            DynamicsError: the tool's rule cannot be evaluated.
+            UnsatisfiableError: the tool's output schema admits nothing.
+        """
+        tool = self._tools.get(call.name)
+        if tool is None:
+            raise UnknownToolError(call.name)
+        if not self._validator(tool).is_valid(call.arguments):
+            return self._refused(tool, call, state)
+        context = Context(tool, state, Random(f"{state.seed}/{call_digest(call)}"), history)
+        for layer in self._layers:
+            rehearsal = await layer.rehearse(call, context)
+            if rehearsal is not None:
+                return self._settled(rehearsal, tool, call, state)
+        raise AssertionError("the last layer of a ladder answers every call")
+
+    def _validator(self, tool: Tool) -> Validator:
+        validator = self._arguments.get(tool.name)
+        if validator is None:
+            validator = compile_schema(tool.input_schema, where=f"{tool.name}.inputSchema")
+            self._arguments[tool.name] = validator
+        return validator
+
+    def _refused(self, tool: Tool, call: ToolCall, state: State) -> Rehearsal:
+        """Arguments that the schema forbids: in the real server's words where they were recorded."""
+        observed = self._fixtures.find(call, state)
+        if observed is not None and observed.result.is_error:
+            return Rehearsal(observed.result, state, "fixture", "validation_error", 1.0, "observed in a recording")
+        found = "; ".join(map(str, self._validator(tool).violations(call.arguments, limit=5)))
+        result = ToolResult.text(f"Invalid arguments for {tool.name}: {found}", is_error=True)
+        return Rehearsal(result, state, "arguments", "validation_error", 1.0, "the input schema forbids the arguments")
+
+    def _settled(self, rehearsal: Rehearsal, tool: Tool, call: ToolCall, before: State) -> Rehearsal:
+        """Write back what the answer shows, and let time pass if the call was a write."""
+        rule = self._dynamics.tools.get(call.name)
+        after = rehearsal.state
+        if rehearsal.layer == "model" and not rehearsal.result.is_error:
+            after = absorb(rehearsal.result.value(), rule, self._dynamics, after)
+        changing = writes(tool, rule) and not rehearsal.result.is_error
+        if changing:
+            after = self._fixtures.advance(before, after, call).tick()
+        elif after is not before:
+            after = after.replace(version=before.version + 1)
+        return rehearsal if after is rehearsal.state else replace(rehearsal, state=after)

@@ -1,0 +1,111 @@
+"""The named worlds of one environment, as a server holds them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from envace_sdk.errors import WorldError
+from envace_sdk.store import Store
+from envace_sdk.tools.model import ToolCall
+from envace_sdk.world.world import World
+
+from .base import Rehearsal
+from .environment import Environment
+
+__all__ = ["Worlds"]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class Worlds:
+    """Worlds by name, made when first asked for.
+
+    Args:
+        environment: what they are worlds of.
+        seed: of new worlds.
+        clock: of new worlds; default: the environment's start.
+        limit: most worlds held at once.
+        store: where they are kept between runs; each committed change is saved at once.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        *,
+        seed: int = 0,
+        clock: datetime | None = None,
+        limit: int = 10_000,
+        store: Store | None = None,
+    ) -> None:
+        self.environment = environment
+        self._seed = seed
+        self._clock = clock
+        self._limit = limit
+        self._store = store
+        self._worlds: dict[str, World] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._worlds
+
+    def __iter__(self) -> Iterator[World]:
+        return iter(list(self._worlds.values()))
+
+    def __len__(self) -> int:
+        return len(self._worlds)
+
+    def get(self, name: str = "default") -> World:
+        """The world of that name: the one held, else the one stored, else a new one.
+
+        Raises:
+            WorldError: the name is not one, or the limit of worlds is reached.
+        """
+        world = self._worlds.get(name)
+        return self._add(self._opened(name)) if world is None else world
+
+    def fork(self, name: str, new: str) -> World:
+        """A copy of a world under another name. Raises: WorldError, also when that name is taken."""
+        if new in self._worlds:
+            raise WorldError(f"world {new!r} exists already; choose another name or reset it")
+        return self._add(self.get(name).fork(self._checked(new)))
+
+    def drop(self, name: str) -> None:
+        """Forget a world, in the store too."""
+        self._worlds.pop(name, None)
+        if self._store is not None:
+            self._store.delete(self.environment.toolset.name, name)
+
+    async def call(self, name: str, call: ToolCall) -> Rehearsal:
+        """`Environment.call` on the world of that name, saved if it changed."""
+        world = self.get(name)
+        before = world.state
+        rehearsal = await self.environment.call(world, call)
+        if world.state is not before:
+            await self.save(world)
+        return rehearsal
+
+    async def save(self, world: World) -> None:
+        """Write a world's changes to the store, if there is one."""
+        if self._store is not None:
+            await asyncio.to_thread(self._store.save, self.environment.toolset.name, world)
+
+    def _opened(self, name: str) -> World:
+        world = self.environment.world(self._checked(name), seed=self._seed, clock=self._clock)
+        stored = self._store.load(self.environment.toolset.name, name) if self._store is not None else None
+        if stored is not None:
+            world.commit(stored)
+        return world
+
+    def _add(self, world: World) -> World:
+        if len(self._worlds) >= self._limit:
+            raise WorldError(f"{self._limit} worlds are held already; drop some, or raise the limit")
+        self._worlds[world.name] = world
+        return world
+
+    @staticmethod
+    def _checked(name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise WorldError(f"{name[:120]!r} is no world name: use 1 to 100 of A-Z a-z 0-9 . _ -, not . _ - first")
+        return name
