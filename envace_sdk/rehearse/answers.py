@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from random import Random
 
 from envace_sdk.json import UNSET, Json, Unset
@@ -60,8 +59,7 @@ def _remember(before: Json, after: Json, entities: tuple[Emitted, ...], state: S
         news = {
             field: value
             for field, value in completed.items()
-            if (field not in shown and field not in held)
-            or (field in shown and held.get(field) == shown[field] != value)
+            if shown.get(field, UNSET) == held.get(field, UNSET) and held.get(field, UNSET) != value
         }
         if news:
             state = state.put(emitted.collection, emitted.key, {**held, **news})
@@ -70,10 +68,8 @@ def _remember(before: Json, after: Json, entities: tuple[Emitted, ...], state: S
 
 def _at(value: Json, pointer: tuple[str | int, ...]) -> Json:
     for step in pointer:
-        if isinstance(value, Mapping) and step in value:
+        try:
             value = value[step]
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
+        except (KeyError, IndexError, TypeError):
             return None
     return value

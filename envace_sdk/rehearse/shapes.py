@@ -86,7 +86,7 @@ def _follow(schema: Json, root: Mapping[str, Json]) -> Json:
 
 
 def _from_arguments(rules: Sequence[tuple[Tool, ToolRule]], keys: Sequence[str]) -> dict[str, Json]:
-    fields: dict[str, Json] = dict.fromkeys(keys, {})
+    fields: dict[str, Json] = {key: {} for key in keys}
     for tool, rule in rules:
         arguments = _properties(tool.input_schema)
         if rule.effect in {"create", "update"}:
@@ -113,7 +113,7 @@ def _taken(rule: ToolRule, arguments: Mapping[str, Json]) -> Iterable[str]:
 
 
 def _described_fields(description: str) -> list[str]:
-    """Field names out of a phrase such as "Returns the order id, total price and status." """
+    """Field names out of a phrase such as "Returns the order id, total price and status"."""
     match = _RETURNS.search(description)
     if match is None:
         return []
