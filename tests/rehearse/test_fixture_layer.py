@@ -1,0 +1,102 @@
+from notes_toolset import TEXT, observed, open_session, tool
+
+from envace_sdk.evidence.label import KEY
+
+MILK = {"note_id": "N-100", "title": "Milk", "colour": "red"}
+
+
+def test_a_recorded_read_is_answered_as_observed():
+    session = open_session(fixtures=[observed("read_note", {"note_id": "N-100"}, MILK)])
+    rehearsal = session("read_note", note_id="N-100")
+    assert rehearsal.layer == "fixture"
+    assert rehearsal.result.value() == MILK
+    assert rehearsal.result.meta[KEY]["kind"] == "rehearsed"
+
+
+def test_an_entity_that_recordings_show_is_in_the_world_from_the_start():
+    session = open_session(fixtures=[observed("read_note", {"note_id": "N-100"}, MILK)])
+    assert session.value("list_notes")["notes"] == [MILK]
+    assert session.value("retitle_note", note_id="N-100", title="Oat milk")["colour"] == "red"
+
+
+def test_a_fixture_gives_way_once_what_it_read_is_written():
+    session = open_session(fixtures=[observed("read_note", {"note_id": "N-100"}, MILK)])
+    session("retitle_note", note_id="N-100", title="Oat milk")
+    rehearsal = session("read_note", note_id="N-100")
+    assert rehearsal.layer == "dynamics"
+    assert rehearsal.result.value() == {**MILK, "title": "Oat milk"}
+
+
+def test_a_write_elsewhere_leaves_a_fixture_true():
+    session = open_session(fixtures=[observed("read_note", {"note_id": "N-100"}, MILK)])
+    session("add_note", title="Bread")
+    assert session("read_note", note_id="N-100").layer == "fixture"
+
+
+def test_a_recorded_list_is_true_until_anything_joins_the_collection():
+    session = open_session(fixtures=[observed("list_notes", {}, {"notes": [MILK], "total": 1})])
+    assert session("list_notes").layer == "fixture"
+    session("add_note", title="Bread")
+    rehearsal = session("list_notes")
+    assert rehearsal.layer == "dynamics"
+    assert [note["title"] for note in rehearsal.result.value()["notes"]] == ["Milk", "Bread"]
+
+
+def test_a_recorded_create_brings_its_entity_under_its_recorded_key():
+    created = {"note_id": "N-55", "title": "Tea", "colour": "green"}
+    session = open_session(fixtures=[observed("add_note", {"title": "Tea"}, created)])
+    assert session.value("list_notes")["total"] == 0
+    assert session.value("add_note", title="Tea") == created
+    assert session.value("read_note", note_id="N-55")["colour"] == "green"
+    again = session("add_note", title="Tea")
+    assert again.layer == "dynamics"
+    assert again.result.value()["note_id"] != "N-55"
+
+
+def test_the_recorded_answers_of_before_and_after_a_recorded_write_both_hold_in_their_place():
+    renamed = {**MILK, "title": "Oat milk"}
+    fixtures = [
+        observed("read_note", {"note_id": "N-100"}, MILK, position=0),
+        observed("retitle_note", {"note_id": "N-100", "title": "Oat milk"}, renamed, position=1),
+        observed("read_note", {"note_id": "N-100"}, renamed, position=2),
+        observed("drop_note", {"note_id": "N-100"}, {"gone": True}, position=3),
+        observed("read_note", {"note_id": "N-100"}, "no such note", position=4, is_error=True),
+    ]
+    session = open_session(fixtures=fixtures)
+    for _ in range(2):
+        for fixture in fixtures:
+            rehearsal = session(fixture.call.name, **fixture.call.arguments)
+            assert rehearsal.layer == "fixture"
+            assert rehearsal.result.value() == fixture.result.value()
+            assert rehearsal.result.is_error == fixture.result.is_error
+        session.world.reset()
+
+
+def test_a_recorded_refusal_of_bad_arguments_is_told_in_the_real_servers_words():
+    said = "title must be a string, sorry"
+    session = open_session(fixtures=[observed("add_note", {"title": 7}, said, is_error=True)])
+    assert session("add_note", title=7).result.first_text == said
+    assert "/title" in session("add_note", title=8).result.first_text
+
+
+def test_a_tool_of_unknown_effect_is_answered_in_the_recorded_order_only():
+    tools = [tool("spin", {"by": TEXT})]
+    fixtures = [
+        observed("spin", {"by": "1"}, "one", position=0),
+        observed("spin", {"by": "2"}, "three", position=1),
+    ]
+    session = open_session(tools=tools, dynamics="collections: {}\ntools: {}", fixtures=fixtures)
+    assert session("spin", by="1").layer == "fixture"
+    assert session("spin", by="2").result.first_text == "three"
+    session.world.reset()
+    assert session("spin", by="2").layer == "schema"
+
+
+def test_fixtures_of_tools_that_are_not_in_the_toolset_are_left_out():
+    session = open_session(fixtures=[observed("fly", {}, "whoosh")])
+    assert session("list_notes").layer == "dynamics"
+
+
+def test_labels_in_recordings_are_not_believed():
+    session = open_session(fixtures=[observed("read_note", {"note_id": "N-100"}, {**MILK, "_meta": {"x": 1}})])
+    assert session("read_note", note_id="N-100").result.meta.keys() == {KEY}
