@@ -1,0 +1,107 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from envace_sdk.cli.main import COMMANDS, cli
+
+
+def run_cli(*words, **more):
+    return subprocess.run(
+        [sys.executable, "-m", "envace_sdk", *words], capture_output=True, text=True, timeout=60, check=False, **more
+    )
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys\nfrom envace_sdk.cli.main import cli\n"
+        "try: cli(['--help'])\nexcept SystemExit: pass\n"
+        "heavy = {'pydantic', 'sqlalchemy', 'mcp', 'mcp_types', 'jsonschema', 'mimesis', 'yaml', 'rich', 'celpy'}\n"
+        "print(sorted(heavy & sys.modules.keys()))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_has_help_and_an_entry_that_matches_it(name):
+    result = CliRunner().invoke(cli, [name, "--help"])
+    assert result.exit_code == 0, result.output
+    assert "Usage:" in result.output
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"version", "doctor", "world", "tools", "tasks"}))
+def test_the_help_of_a_command_teaches_by_example(name):
+    assert "Example" in CliRunner().invoke(cli, [name, "--help"]).output
+
+
+def test_an_input_error_is_one_line_on_stderr_and_exit_code_3(tmp_path):
+    bad = tmp_path / "tools.json"
+    bad.write_text("{")
+    run = run_cli("call", "--tools", str(bad), "x")
+    assert run.returncode == 3
+    assert run.stderr.startswith("error: ")
+    assert str(bad) in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_wrong_command_line_is_exit_code_2():
+    assert run_cli("call").returncode == 2
+    assert run_cli("nonsense").returncode == 2
+
+
+@pytest.fixture
+def tickets(tmp_path):
+    text = {"type": "string"}
+    tools = [
+        {
+            "name": "create_ticket",
+            "inputSchema": {"type": "object", "properties": {"title": text}, "required": ["title"]},
+        },
+        {
+            "name": "get_ticket",
+            "inputSchema": {"type": "object", "properties": {"ticket_id": text}, "required": ["ticket_id"]},
+        },
+    ]
+    path = tmp_path / "tickets.json"
+    path.write_text(json.dumps({"tools": tools}))
+    return path
+
+
+def test_call_prints_the_answer_with_its_label(tickets):
+    run = run_cli("call", "--tools", str(tickets), "create_ticket", '{"title": "Printer on fire"}')
+    assert run.returncode == 0, run.stderr
+    assert "Printer on fire" in run.stdout
+    assert "rehearsed · dynamics" in run.stdout
+
+
+def test_call_runs_several_calls_on_one_world_and_reports_the_last_ones_error(tickets):
+    run = run_cli(
+        "call", "--tools", str(tickets), "--format", "json",
+        "create_ticket", '{"title": "A"}', "get_ticket", '{"ticket_id": "nope"}',
+    )  # fmt: skip
+    made, missing = map(json.loads, run.stdout.splitlines())
+    assert made["result"]["isError"] is False
+    assert missing["result"]["isError"] is True
+    assert run.returncode == 1
+
+
+def test_call_reads_arguments_from_stdin(tickets):
+    run = run_cli("call", "--tools", str(tickets), "create_ticket", "-", input='{"title": "From a pipe"}')
+    assert "From a pipe" in run.stdout
+
+
+@pytest.mark.parametrize(("words", "says"), [(["{}"], "name a tool"), (["t", "{"], "not JSON"), (["t", "[]"], "error")])
+def test_call_says_what_is_wrong_with_its_words(tickets, words, says):
+    run = run_cli("call", "--tools", str(tickets), *words)
+    assert run.returncode in {2, 3}
+    assert says in run.stderr
+
+
+def test_version_and_doctor_work():
+    assert run_cli("version").stdout.strip()
+    doctor = run_cli("doctor")
+    assert doctor.returncode == 0, doctor.stdout + doctor.stderr
+    assert "retail" in doctor.stdout
