@@ -1,0 +1,1 @@
+"""Alembic's migrations of the store; `envace_sdk.store.migrate` runs them."""

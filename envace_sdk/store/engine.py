@@ -1,0 +1,122 @@
+"""From a database URL to an engine, with each database's own care."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import platformdirs
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DataError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import StaticPool
+
+from envace_sdk.errors import StoreError
+
+__all__ = ["connect", "default_url", "errors_named", "reading", "writing"]
+
+_BUSY_TIMEOUT_MS: Final = 10_000
+_BEGIN: Final = "envace_begin"
+
+
+def default_url() -> str:
+    """The user's own SQLite database."""
+    folder = platformdirs.user_data_path("envace", appauthor=False)
+    return URL.create("sqlite", database=str(folder / "envace.db")).render_as_string()
+
+
+def connect(url: str | None) -> Engine:
+    """An engine for `url`, or for the user's own database.
+
+    `sqlite:///path`, `sqlite://` (in memory) and `postgresql://…` (by psycopg) are known.
+
+    Raises:
+        StoreError: the URL is not one, names a database that is not supported, or its driver is not installed.
+    """
+    try:
+        parsed = make_url(url or default_url())
+    except ArgumentError:
+        # The text may hold a password, so it is not repeated.
+        raise StoreError("the database URL cannot be read; expected sqlite:///PATH or postgresql://HOST/NAME") from None
+    match parsed.get_backend_name():
+        case "sqlite":
+            return _sqlite(parsed)
+        case "postgresql" | "postgres":
+            return _postgresql(parsed.set(drivername="postgresql+psycopg"))
+        case other:
+            raise StoreError(f"the store keeps its tables in SQLite or PostgreSQL, not in {other}")
+
+
+def _sqlite(url: URL) -> Engine:
+    options: dict[str, Any] = {}
+    if url.database in (None, "", ":memory:"):
+        options = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
+    else:
+        try:
+            Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"the folder of the database cannot be made: {error}") from error
+    engine = create_engine(url.set(drivername="sqlite+pysqlite"), **options)
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # transactions are begun below, not by the driver's guess
+        for pragma in (
+            f"busy_timeout={_BUSY_TIMEOUT_MS}",
+            "journal_mode=WAL",
+            "synchronous=NORMAL",
+            "foreign_keys=ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        # A transaction that reads first and writes later is refused at once when another wrote in between, whatever
+        # the timeout: writers take the lock, waiting for it, before they read.
+        connection.exec_driver_sql(f"BEGIN {connection.get_execution_options().get(_BEGIN, 'DEFERRED')}")
+
+    return engine
+
+
+def _postgresql(url: URL) -> Engine:
+    try:
+        return create_engine(url, pool_pre_ping=True)
+    except (ModuleNotFoundError, NoSuchModuleError) as error:
+        raise StoreError('PostgreSQL needs its driver: pip install "envace-sdk[postgres]"') from error
+
+
+@contextmanager
+def errors_named(engine: Engine) -> Iterator[None]:
+    """Turn what the database layer raises into StoreError."""
+    try:
+        yield
+    except (SQLAlchemyError, OverflowError) as error:
+        where = engine.url.render_as_string(hide_password=True)
+        cause = getattr(error, "orig", None) or error
+        if isinstance(cause, StoreError):  # raised by a column type
+            raise cause from None
+        what = "refuses a value" if isinstance(error, DataError | OverflowError) else "cannot be used"
+        raise StoreError(f"{where} {what}: {str(cause).strip()}") from error
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A read transaction: one state of the database from its first statement to its last.
+
+    Raises: StoreError.
+    """
+    with errors_named(engine), engine.connect() as connection:
+        if engine.dialect.name != "sqlite":
+            connection.execution_options(isolation_level="REPEATABLE READ")
+        with connection.begin():
+            yield connection
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that is committed at the end, and rolled back by any exception. Raises: StoreError."""
+    with errors_named(engine), engine.connect() as connection:
+        connection.execution_options(**{_BEGIN: "IMMEDIATE"})
+        with connection.begin():
+            yield connection

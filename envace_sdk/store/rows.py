@@ -1,0 +1,93 @@
+"""The rows of one world: written in batches, copied, and read back as a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import immutables
+from sqlalchemy import Connection, Row, Table, bindparam, delete, insert, literal, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from envace_sdk.json import Json
+from envace_sdk.world.collection import Collection
+from envace_sdk.world.index import Entry
+from envace_sdk.world.state import State
+
+from .changes import COUNTER, HISTORY, NEXT, Changes
+from .schema import entities, facts
+
+__all__ = ["copy", "read", "write"]
+
+_BATCH: Final = 5_000
+
+
+def write(connection: Connection, world_id: int, changes: Changes) -> None:
+    """Put and delete the rows of a world."""
+    _delete(connection, entities, world_id, changes.entities_gone)
+    _delete(connection, facts, world_id, changes.facts_gone)
+    _put(connection, entities, world_id, changes.entities)
+    _put(connection, facts, world_id, changes.facts)
+
+
+def copy(connection: Connection, source: int, target: int) -> None:
+    """Give a world the rows of another, without their leaving the database."""
+    for table in (entities, facts):
+        rest = [column for column in table.c if column is not table.c.world_id]
+        rows = select(literal(target), *rest).where(table.c.world_id == source)
+        connection.execute(insert(table).from_select([table.c.world_id, *rest], rows))
+
+
+def read(connection: Connection, world: Row[Any]) -> State:
+    """The state of the world whose row this is."""
+    known: dict[str, dict[str, Json]] = {COUNTER: {}, HISTORY: {}, NEXT: {}}
+    for kind, name, value in connection.execute(
+        select(facts.c.kind, facts.c.name, facts.c.value).where(facts.c.world_id == world.id)
+    ):
+        known[kind][name] = value
+    entries: dict[str, list[Entry]] = {name: [] for name in known[NEXT]}
+    removed: dict[str, list[str]] = {name: [] for name in known[NEXT]}
+    for collection, key, sequence, document in connection.execute(
+        select(entities.c.collection, entities.c.key, entities.c.sequence, entities.c.document)
+        .where(entities.c.world_id == world.id)
+        .order_by(entities.c.sequence)
+        .execution_options(yield_per=_BATCH)
+    ):
+        if document is None:
+            removed[collection].append(key)
+        else:
+            entries[collection].append(Entry(sequence, key, document))
+    return State(
+        seed=world.seed,
+        clock=world.clock,
+        version=world.version,
+        collections=immutables.Map(
+            {
+                name: Collection.restore(entries[name], removed[name], following)
+                for name, following in sorted(known[NEXT].items())
+            }
+        ),
+        counters=immutables.Map(known[COUNTER]),
+        history=immutables.Map(known[HISTORY]),
+    )
+
+
+def _batches(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    return (rows[at : at + _BATCH] for at in range(0, len(rows), _BATCH))
+
+
+def _delete(connection: Connection, table: Table, world_id: int, lookups: Sequence[bytes]) -> None:
+    statement = delete(table).where(table.c.world_id == world_id, table.c.lookup == bindparam("gone"))
+    for batch in _batches(lookups):
+        connection.execute(statement, [{"gone": lookup} for lookup in batch])
+
+
+def _put(connection: Connection, table: Table, world_id: int, rows: Sequence[dict[str, Any]]) -> None:
+    if not rows:
+        return
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    statement = dialect.insert(table)
+    changing = {column.name: statement.excluded[column.name] for column in table.c if not column.primary_key}
+    statement = statement.on_conflict_do_update(index_elements=[*table.primary_key], set_=changing)
+    for batch in _batches(rows):
+        connection.execute(statement, [{"world_id": world_id, **row} for row in batch])
