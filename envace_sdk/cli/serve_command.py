@@ -1,0 +1,147 @@
+"""`envace-sdk serve`: rehearsed tools for any MCP client."""
+
+from __future__ import annotations
+
+import importlib
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["serve"]
+
+AUTH_TOKEN = "ENVACE_AUTH_TOKEN"  # noqa: S105  the name of a variable
+CONTROL_TOKEN = "ENVACE_CONTROL_TOKEN"  # noqa: S105
+
+_FILE = click.Path(exists=True, dir_okay=False)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  envace-sdk serve --tools retail
+      one client, on standard input and output: what a client's configuration starts
+  envace-sdk serve --tools ./tools.json --seed-data customers.csv
+      your own catalogue, starting with your own data
+  envace-sdk serve --tools retail --http 127.0.0.1:8000
+      http://127.0.0.1:8000/retail/mcp, and a world of its own for each test worker at
+      http://127.0.0.1:8000/retail/worlds/worker-1/mcp (or by the header x-envace-world)
+  envace-sdk serve --tools retail --tools crm=./crm/ --http 8000 --control-token "$TOKEN"
+      two toolsets; curl -X POST -H "Authorization: Bearer $TOKEN" localhost:8000/control/list
+  envace-sdk serve --tools retail --store sqlite:///worlds.db
+      worlds that are still there after a restart
+\b
+While it runs, `envace-sdk world` looks into its worlds, resets, forks and restores them.
+The server ends, with exit code 0, at the end of input and on SIGINT and SIGTERM.
+""",
+)
+@click.option(
+    "--tools",
+    "sources",
+    required=True,
+    multiple=True,
+    metavar="[NAME=]SOURCE",
+    help="Shipped name, file, folder or URL. Several, with --http, each get their own path.",
+)
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead of standard input and output.")
+@click.option("--world", default="default", show_default=True, metavar="NAME", help="World of requests that name none.")
+@click.option("--seed", default=0, show_default=True, help="Of new worlds: the same seed gives the same answers.")
+@click.option("--clock", metavar="TIME", help="Of new worlds, as in 2026-01-01T09:00:00Z.")
+@click.option("--seed-data", multiple=True, metavar="FILE", help="Start data: .json, .jsonl, .csv or .yaml.")
+@click.option("--fixtures", multiple=True, type=_FILE, metavar="FILE", help="Recordings to answer from.")
+@click.option("--dynamics", type=_FILE, metavar="FILE", help="Rules to use instead of the toolset's own.")
+@click.option("--store", metavar="URL", help="Keep worlds in this database: sqlite:///FILE or postgresql://…")
+@click.option("--exact", is_flag=True, help="List every definition byte for byte, malformed ones and all.")
+@click.option("--page-size", type=click.IntRange(min=1), help="Page the tool list, to see whether a client follows.")
+@click.option(
+    "--json-response", is_flag=True, help="HTTP: answer handshake clients with plain JSON, not event streams."
+)
+@click.option("--allow-remote", is_flag=True, help="HTTP: allow an address that other machines can reach.")
+@click.option("--allow-host", "allowed_hosts", multiple=True, metavar="NAME", help="HTTP: a further own host name.")
+@click.option("--auth-token", envvar=AUTH_TOKEN, show_envvar=True, help="HTTP: bearer token that clients must send.")
+@click.option("--control-token", envvar=CONTROL_TOKEN, show_envvar=True, help="HTTP: switch /control on.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="warning",
+    show_default=True,
+    help="What is logged to standard error.",
+)
+def serve(
+    sources: tuple[str, ...],
+    address: str | None,
+    seed_data: tuple[str, ...],
+    fixtures: tuple[str, ...],
+    dynamics: str | None,
+    clock: str | None,
+    allow_remote: bool,
+    **options: Any,
+) -> None:
+    """Serve rehearsed tools to any MCP client, on standard input and output or over HTTP.
+
+    The catalogue is the original's; the answers are rehearsed: schema-valid, stateful, the same every time, and each
+    labelled with where it came from. Nothing real is touched.
+    """
+    named = tuple(_named(source) for source in sources)
+    if len(named) > 1 and (address is None or seed_data or fixtures or dynamics):
+        missing = (
+            "--http" if address is None else "no --seed-data, --fixtures or --dynamics: they belong to one toolset"
+        )
+        raise click.UsageError(f"several --tools need {missing}")
+    serving = _load("serving")
+    settings = serving.Options(
+        sources=named,
+        clock=_clock(clock),
+        seed_data=seed_data,
+        fixtures=tuple(map(Path, fixtures)),
+        dynamics=Path(dynamics) if dynamics else None,
+        **options,
+    )
+    if address is None:
+        serving.serve_stdio(settings)
+        return
+    listening = _address(address, allow_remote=allow_remote, has_token=settings.auth_token is not None)
+    try:
+        serving.serve_http(settings, listening)
+    except OSError as error:
+        raise click.ClickException(f"cannot listen on {address}: {error.strerror or error}") from error
+
+
+def _load(module: str) -> Any:
+    """A module of `envace_sdk.mcp_servers`, which the core does not import."""
+    try:
+        return importlib.import_module(f"envace_sdk.mcp_servers.{module}")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("envace_sdk"):
+            raise
+        raise click.ClickException(
+            f"`envace-sdk serve` needs the package {error.name!r}: pip install 'envace-sdk[mcp]'"
+        ) from error
+
+
+def _named(source: str) -> tuple[str | None, str]:
+    """Split `NAME=SOURCE`; an `=` inside a path or URL is not one."""
+    name, equals, rest = source.partition("=")
+    if equals and name and not set(name) & set("/\\:.?&") and not Path(source).exists():
+        return name, rest
+    return None, source
+
+
+def _clock(text: str | None) -> datetime | None:
+    from envace_sdk.world.clock import parse_clock
+
+    return None if text is None else parse_clock(text, "--clock")
+
+
+def _address(text: str, *, allow_remote: bool, has_token: bool) -> Any:
+    try:
+        address = _load("address").Address.parse(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--http") from error
+    if not address.is_loopback:
+        if not allow_remote:
+            raise click.UsageError(f"other machines can reach {address.host}; if that is wanted, add --allow-remote")
+        if not has_token:
+            click.echo(f"warning: anyone who can reach {text} can use this server: there is no --auth-token", err=True)
+    return address

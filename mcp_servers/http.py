@@ -1,0 +1,221 @@
+"""MCP over streamable HTTP: the worlds of one or several toolsets, each at its own path.
+
+========================================  ==========================================================================
+`/<toolset>/mcp`                          the toolset, in the world that the header `x-envace-world` names, or the
+                                          default one
+`/<toolset>/worlds/<world>/mcp`           the toolset, in that world
+`/mcp`, `/worlds/<world>/mcp`             the same, where only one toolset is served
+`/control/<operation>`                    control of the worlds, where a token for it is set
+`/health`                                 whether the server is up
+========================================  ==========================================================================
+
+The world is found by the request alone: the protocol of 2026-07-28 has no sessions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import re
+import signal
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import RequestBodyLimitMiddleware
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from envace_sdk.errors import ToolsetError, WorldError
+from envace_sdk.rehearse import Worlds
+
+from .address import Names
+from .control import OPERATIONS, Control
+from .exact import Splice, SplicingApp
+from .guards import BearerGuard, HostGuard
+from .server import RehearsedServer
+
+__all__ = ["HttpOptions", "build_app", "serve"]
+
+logger = logging.getLogger(__name__)
+
+WORLD_HEADER: Final = "x-envace-world"
+_WORLD_KEY: Final = "envace.world"
+_TOOLSET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_RESERVED: Final = ("control", "health", "mcp", "worlds")
+CONTROL_LIMIT: Final = 256 * 1024 * 1024
+"""Largest control request, in bytes: restoring sends a whole state."""
+SHUTDOWN_SECONDS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HttpOptions:
+    """How an app serves.
+
+    Args:
+        names: by which it may be called; None: by any, for what stands behind a bearer token.
+        auth_token: that MCP clients must send.
+        control_token: that requests to `/control` must send; without one there is no `/control`.
+        json_response: answer handshake clients with plain JSON instead of an event stream.
+        body_limit: largest MCP request, in bytes.
+        default_world: for requests that name none.
+        exact, page_size, version: as `RehearsedServer`.
+    """
+
+    names: Names | None
+    auth_token: str | None = None
+    control_token: str | None = None
+    json_response: bool = False
+    body_limit: int = 4 * 1024 * 1024
+    default_world: str = "default"
+    exact: bool = False
+    page_size: int | None = None
+    version: str = ""
+
+
+def build_app(realms: Mapping[str, Worlds], control: Control, options: HttpOptions) -> Starlette:
+    """The ASGI app that serves these toolsets.
+
+    Raises:
+        ToolsetError: a toolset's name cannot be a path, or is one that the server needs.
+    """
+    managers: list[StreamableHTTPSessionManager] = []
+    routes: list[BaseRoute] = [Route("/health", _health)]
+    if options.control_token is not None:
+        endpoint = RequestBodyLimitMiddleware(_ControlEndpoint(control), CONTROL_LIMIT)
+        routes.append(Route("/control/{operation}", BearerGuard(endpoint, options.control_token)))
+    for toolset, worlds in realms.items():
+        if not _TOOLSET.fullmatch(toolset) or toolset in _RESERVED:
+            raise ToolsetError(f"{toolset!r} cannot be a path: give the toolset another name, --tools NAME={toolset}")
+        manager, served = _mcp_endpoint(worlds, options)
+        managers.append(manager)
+        for prefix in (f"/{toolset}", "") if len(realms) == 1 else (f"/{toolset}",):
+            routes += [Route(f"{prefix}/mcp", served), Route(f"{prefix}/worlds/{{world}}/mcp", served)]
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as running:
+            for manager in managers:
+                await running.enter_async_context(manager.run())
+            yield
+
+    guards = [Middleware(HostGuard, names=options.names)] if options.names is not None else []
+    return Starlette(routes=routes, middleware=guards, lifespan=lifespan)
+
+
+def _mcp_endpoint(worlds: Worlds, options: HttpOptions) -> tuple[StreamableHTTPSessionManager, ASGIApp]:
+    server = RehearsedServer(
+        worlds,
+        world=lambda request: request.scope[_WORLD_KEY],
+        exact=options.exact,
+        page_size=options.page_size,
+        version=options.version,
+    )
+    manager = StreamableHTTPSessionManager(
+        server, json_response=options.json_response, max_request_body_size=options.body_limit
+    )
+    endpoint: ASGIApp = _WorldEndpoint(manager.asgi_app, worlds, options.default_world)
+    if options.exact:
+        server.catalogue.splice = Splice()
+        endpoint = SplicingApp(endpoint, server.catalogue.splice)
+    if options.auth_token is not None:
+        endpoint = BearerGuard(endpoint, options.auth_token)
+    return manager, endpoint
+
+
+class _WorldEndpoint:
+    """Finds the world that a request is for and notes it in the scope."""
+
+    def __init__(self, app: ASGIApp, worlds: Worlds, default: str) -> None:
+        self._app = app
+        self._worlds = worlds
+        self._default = default
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            name = self._name(scope)
+            self._worlds.get(name)
+        except WorldError as error:
+            body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": str(error)}}
+            await JSONResponse(body, status_code=400)(scope, receive, send)
+            return
+        await self._app({**scope, _WORLD_KEY: name}, receive, send)
+
+    def _name(self, scope: Scope) -> str:
+        by_path: str | None = scope["path_params"].get("world")
+        by_header = Headers(scope=scope).get(WORLD_HEADER)
+        if by_path is not None and by_header not in (None, by_path):
+            raise WorldError(f"the path names world {by_path!r}, the header {WORLD_HEADER} another: {by_header!r}")
+        return by_path or by_header or self._default
+
+
+class _ControlEndpoint:
+    """The operations of control as `POST /control/<operation>`, with their arguments in a JSON body."""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        await (await self._response(request))(scope, receive, send)
+
+    async def _response(self, request: Request) -> Response:
+        operation = request.path_params["operation"]
+        if operation not in OPERATIONS:
+            return JSONResponse({"ok": False, "error": f"operations: {', '.join(OPERATIONS)}"}, status_code=404)
+        if request.method != "POST":
+            return JSONResponse({"ok": False, "error": "use POST"}, status_code=405, headers={"Allow": "POST"})
+        body = await request.body()
+        try:
+            arguments = json.loads(body) if body else {}
+        except (ValueError, RecursionError):
+            arguments = None
+        if not isinstance(arguments, dict):
+            return JSONResponse({"ok": False, "error": "expected a JSON object as the body"}, status_code=400)
+        answer = await self._control.answer({**arguments, "do": operation})
+        return JSONResponse(answer, status_code=200 if answer["ok"] else 400)
+
+
+async def _health(_: Request) -> Response:
+    return JSONResponse({"status": "ok"})
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn that ends with its work done, where the original kills the process with the signal it got."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        handled = (signal.SIGINT, signal.SIGTERM)
+        try:
+            before = {number: signal.signal(number, self.handle_exit) for number in handled}
+        except ValueError:  # not the main thread
+            yield
+            return
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+async def serve(app: ASGIApp, listener: socket.socket) -> None:
+    """Serve until SIGINT or SIGTERM; requests in flight get a few seconds to end."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        lifespan="on",
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )
+    await _Server(config).serve(sockets=[listener])

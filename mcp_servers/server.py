@@ -1,0 +1,180 @@
+"""A low-level MCP server that answers `tools/list` and `tools/call` from one rehearsed environment.
+
+Both are answered ahead of the SDK's handlers, by a middleware and in wire form: the SDK's own way validates results
+against one era's types, drops what it does not know, and fails a whole list over one odd tool.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from mcp import MCPError
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    SERVER_INFO_META_KEY,
+    CallToolRequestParams,
+    PaginatedRequestParams,
+    methods,
+)
+
+from envace_sdk.errors import EnvaceError, UnknownToolError
+from envace_sdk.evidence.label import Rehearsed, label
+from envace_sdk.json import Json
+from envace_sdk.rehearse import Worlds
+from envace_sdk.tools.model import ToolCall, ToolResult
+
+from .catalogue import Catalogue
+from .eras import Era, era_of, project_result
+from .progress import Heartbeat
+
+__all__ = ["RehearsedServer"]
+
+logger = logging.getLogger(__name__)
+
+Context: TypeAlias = ServerRequestContext[Any, Any]
+_NOTIFICATIONS: Final = NotificationOptions(tools_changed=True)
+
+
+class RehearsedServer(Server[Any]):
+    """Serves the worlds of one environment; hand it to `mcp.Client`, `stdio.serve` or `http.build_app`.
+
+    Args:
+        worlds: the worlds of the environment, made when first called upon.
+        world: the name of the world that calls go to, or a function that finds it by the HTTP request.
+        exact: list every definition as it was loaded, quarantined ones too, whatever the client's era.
+        page_size: most tools on a page of the list; default: all on one.
+        progress_interval: seconds after which a call that is still running reports progress, and again each time.
+    """
+
+    def __init__(
+        self,
+        worlds: Worlds,
+        *,
+        world: str | Callable[[Any], str] = "default",
+        exact: bool = False,
+        page_size: int | None = None,
+        progress_interval: float = 1.0,
+        version: str = "",
+    ) -> None:
+        toolset = worlds.environment.toolset
+        super().__init__(
+            toolset.name,
+            version=version,
+            on_list_tools=self._on_list_tools,  # type: ignore[arg-type]  # the SDK takes wire dicts too
+            on_call_tool=self._on_call_tool,  # type: ignore[arg-type]
+            on_subscriptions_listen=ListenHandler(InMemorySubscriptionBus()),
+            get_tool_input_schema=lambda name: toolset[name].input_schema if name in toolset else None,
+        )
+        self.worlds = worlds
+        self.catalogue = Catalogue(toolset, exact=exact, page_size=page_size)
+        self.middleware.append(self._answer)
+        self._world = world
+        self._progress_interval = progress_interval
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """As the SDK's, with `listChanged` for tools: HTTP transports ask for the options without arguments."""
+        options = notification_options or _NOTIFICATIONS
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+    async def _answer(self, context: Context, call_next: CallNext) -> HandlerResult:
+        """The middleware: answer tool requests here, and leave all else to the SDK."""
+        answer = {"tools/call": self._call, "tools/list": self._list}.get(context.method)
+        era = era_of(context.protocol_version)
+        unready = not era.is_stateless and context.session.client_params is None
+        if answer is None or context.request_id is None or unready:
+            return await call_next(context)  # before a handshake the SDK refuses, in its own words
+        params = context.params or {}
+        methods.validate_client_request(context.method, context.protocol_version, params)
+        return await answer(context, params, era)
+
+    async def _list(self, context: Context, params: Mapping[str, Json], era: Era) -> dict[str, Any]:  # noqa: ARG002
+        page = self.catalogue.page(era, params.get("cursor"))
+        return self._stamped(page, {}, era)
+
+    async def _call(self, context: Context, params: Mapping[str, Json], era: Era) -> dict[str, Any]:
+        call = ToolCall(params["name"], _json_only(params.get("arguments") or {}))
+        world = self._world if isinstance(self._world, str) else self._world(context.request)
+        with Heartbeat(context.session.report_progress, interval=self._progress_interval):
+            result = await self._rehearsed(world, call)
+        return self._stamped(project_result(result, era), result.meta, era)
+
+    async def _rehearsed(self, world: str, call: ToolCall) -> ToolResult:
+        try:
+            return (await self.worlds.call(world, call)).result
+        except UnknownToolError as error:
+            if (found := self._quarantine_notice(call.name)) is None:
+                raise MCPError(INVALID_PARAMS, str(error)) from error
+            return self._failed(world, found)
+        except EnvaceError as error:
+            logger.warning("calling %r in world %r: %s", call.name, world, error)
+            return self._failed(world, f"This call cannot be rehearsed: {error}")
+        except Exception as error:
+            logger.exception("calling %r in world %r", call.name, world)
+            raise MCPError(INTERNAL_ERROR, "Internal error; the server's log has the details") from error
+
+    def _quarantine_notice(self, name: str) -> str | None:
+        """What to say to a client that calls a tool which `exact` lists although it is quarantined."""
+        toolset = self.worlds.environment.toolset
+        if not any(
+            isinstance(definition, dict) and definition.get("name") == name for definition in toolset.quarantined
+        ):
+            return None
+        findings = "; ".join(str(finding) for finding in toolset.findings if finding.tool == name)
+        return f"The definition of {name} is malformed, it cannot be rehearsed: {findings}"
+
+    def _failed(self, world: str, text: str) -> ToolResult:
+        """An error of the rehearsal, not of the environment rehearsed: the label gives it no confidence."""
+        version = self.worlds.get(world).state.version
+        evidence = Rehearsed(
+            layer="none",
+            confidence=0.0,
+            outcome="unknown",
+            world=world,
+            version=version,
+            toolset=self.worlds.environment.toolset.name,
+            reason=text,
+        )
+        return ToolResult(({"type": "text", "text": text},), is_error=True, meta=label(evidence))
+
+    def _stamped(self, wire: dict[str, Any], meta: Mapping[str, Json], era: Era) -> dict[str, Any]:
+        if era.is_stateless:
+            meta = {**meta, SERVER_INFO_META_KEY: self.server_info_stamp}
+        if meta:
+            wire["_meta"] = dict(meta)
+        return wire
+
+    async def _on_list_tools(self, context: Context, params: PaginatedRequestParams | None) -> dict[str, Any]:
+        """For clients that skip `initialize` but announce `initialized`, which the SDK lets pass."""
+        cursor = params.cursor if params is not None else None
+        return await self._list(context, {"cursor": cursor}, era_of(context.protocol_version))
+
+    async def _on_call_tool(self, context: Context, params: CallToolRequestParams) -> dict[str, Any]:
+        """As `_on_list_tools`."""
+        call = {"name": params.name, "arguments": params.arguments}
+        return await self._call(context, call, era_of(context.protocol_version))
+
+
+def _json_only(arguments: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Transports differ in letting NaN and lone surrogates pass, which no JSON answer could give back.
+
+    Raises:
+        MCPError: invalid params.
+    """
+    try:
+        json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, TypeError, RecursionError) as error:
+        raise MCPError(INVALID_PARAMS, f"The arguments are not JSON: {error}") from error
+    return arguments

@@ -1,0 +1,169 @@
+"""From the options of `envace-sdk serve` to a running server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from envace_sdk.errors import ToolsetError
+from envace_sdk.rehearse import Environment, Worlds
+
+from .address import Address
+
+if TYPE_CHECKING:
+    import socket
+
+    from envace_sdk.store import Store
+
+    from .stdio import Pipes
+
+__all__ = ["Options", "serve_http", "serve_stdio"]
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_WORLD: Final = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to serve, and how. The sources are what `Environment.load` takes, each with a name or None."""
+
+    sources: tuple[tuple[str | None, str], ...]
+    world: str = DEFAULT_WORLD
+    seed: int = 0
+    clock: datetime | None = None
+    seed_data: tuple[str, ...] = ()
+    fixtures: tuple[Path, ...] = ()
+    dynamics: Path | None = None
+    store: str | None = None
+    exact: bool = False
+    page_size: int | None = None
+    log_level: str = "warning"
+    auth_token: str | None = field(default=None, repr=False)
+    control_token: str | None = field(default=None, repr=False)
+    allowed_hosts: tuple[str, ...] = ()
+    json_response: bool = False
+
+
+def serve_stdio(options: Options) -> None:
+    """Serve one toolset to one client, on standard input and output.
+
+    Raises:
+        EnvaceError: a source, or a file beside it, cannot be used.
+    """
+    from . import stdio
+
+    with stdio.claim_stdio() as pipes:
+        _start_logging(options.log_level)
+        with _realms(options) as (realms, store):
+            asyncio.run(_stdio(pipes, realms, store, options))
+
+
+async def _stdio(pipes: Pipes, realms: Mapping[str, Worlds], store: Store | None, options: Options) -> None:
+    from . import stdio
+    from .control import Control
+    from .control_socket import open_socket
+    from .exact import Splice
+    from .server import RehearsedServer
+
+    (worlds,) = realms.values()
+    server = RehearsedServer(
+        worlds, world=options.world, exact=options.exact, page_size=options.page_size, version=version("envace-sdk")
+    )
+    if options.exact:
+        server.catalogue.splice = Splice()
+    async with open_socket(Control(realms, transport="stdio", store=store)):
+        logger.info("serving %s on standard input and output, world %s", *realms, options.world)
+        await stdio.serve(server, pipes, splice=server.catalogue.splice)
+
+
+def serve_http(options: Options, address: Address) -> None:
+    """Serve any number of toolsets over HTTP.
+
+    Raises:
+        EnvaceError: a source, or a file beside it, cannot be used.
+        OSError: the address cannot be listened on.
+    """
+    _start_logging(options.log_level)
+    with address.listen() as listener, _realms(options) as (realms, store):
+        asyncio.run(_http(listener, address, realms, store, options))
+
+
+async def _http(
+    listener: socket.socket, address: Address, realms: Mapping[str, Worlds], store: Store | None, options: Options
+) -> None:
+    from . import http
+    from .address import Names
+    from .control import Control
+    from .control_socket import open_socket
+
+    control = Control(realms, transport="http", store=store)
+    guarded = options.auth_token is not None and not address.is_loopback
+    http_options = http.HttpOptions(
+        names=None if guarded else Names(address, also=options.allowed_hosts),
+        auth_token=options.auth_token,
+        control_token=options.control_token,
+        json_response=options.json_response,
+        default_world=options.world,
+        exact=options.exact,
+        page_size=options.page_size,
+        version=version("envace-sdk"),
+    )
+    app = http.build_app(realms, control, http_options)
+    async with open_socket(control):
+        url = address.url(listener.getsockname()[1])
+        for toolset in realms:
+            sys.stderr.write(f"serving {toolset} at {url}/{toolset}/mcp\n")
+        await http.serve(app, listener)
+
+
+@contextlib.contextmanager
+def _realms(options: Options) -> Iterator[tuple[Mapping[str, Worlds], Store | None]]:
+    """The worlds by toolset, and the store they are kept in."""
+    with contextlib.ExitStack() as opened:
+        store = None
+        if options.store is not None:
+            from envace_sdk.store import Store
+
+            store = opened.enter_context(Store.open(options.store))
+        realms: dict[str, Worlds] = {}
+        for name, source in options.sources:
+            environment = _environment(name, source, options)
+            toolset = environment.toolset.name
+            if toolset in realms:
+                raise ToolsetError(f"two toolsets are named {toolset!r}: give one another name, --tools NAME={source}")
+            realms[toolset] = Worlds(environment, seed=options.seed, clock=options.clock, store=store)
+            realms[toolset].get(options.world)
+        # Start data stays for good: without this, each full collection walks through all of it.
+        gc.collect()
+        gc.freeze()
+        yield realms, store
+
+
+def _environment(name: str | None, source: str, options: Options) -> Environment:
+    environment = Environment.load(
+        source, name=name, dynamics=options.dynamics, fixtures=options.fixtures, seed_data=options.seed_data
+    )
+    for finding in environment.toolset.findings:
+        if finding.severity == "error":
+            logger.warning("quarantined: %s", finding)
+    return environment
+
+
+def _start_logging(level: str) -> None:
+    """Log to standard error, warnings of libraries included."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.captureWarnings(True)
+    if level != "debug":
+        logging.getLogger("mcp").setLevel(logging.WARNING)  # its INFO tells of every session
