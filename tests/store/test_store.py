@@ -187,6 +187,25 @@ def test_a_save_writes_in_proportion_to_what_changed_and_not_to_the_world(store)
     assert written(store, lambda: store.save("retail", w)) <= 3
 
 
+def test_a_change_that_python_takes_for_none_is_saved(store, url):
+    w = world()
+    for value in (1, True, 1.0, 1):
+        step(w, n=value)
+        store.save("retail", w)
+        with Store.open(url) as other:
+            assert same(other.load("retail", "w"), w.state)
+
+
+def test_an_entity_that_was_made_anew_comes_last(store, url):
+    w = world()
+    store.save("retail", w)
+    document = w.state.get("orders", "O-0")
+    w.commit(w.state.remove("orders", "O-0").put("orders", "O-0", document))
+    store.save("retail", w)
+    with Store.open(url) as other:
+        assert list(other.load("retail", "w").collection("orders")) == ["O-1", "O-2", "O-0"]
+
+
 def test_a_fork_is_copied_inside_the_database(store, url):
     w = world(documents=2000)
     store.save("retail", w)
