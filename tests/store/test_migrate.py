@@ -35,7 +35,7 @@ def test_migrations_make_exactly_the_tables_of_the_schema(empty_url):
 def test_in_sqlite_they_are_made_by_the_same_statements(tmp_path):
     def statements(engine) -> dict[str, set[str]]:
         with engine.connect() as connection:
-            found = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'alembic%'"))
+            found = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE tbl_name NOT LIKE 'alembic%'"))
             return {name: {line.strip(" ,\t") for line in (sql or "").splitlines()} for name, sql in found}
 
     migrated, created = (connect(f"sqlite:///{tmp_path}/{name}.db") for name in ("migrated", "created"))
