@@ -1,0 +1,9 @@
+"""JSON Schema: validate any value, and generate or complete valid ones."""
+
+from __future__ import annotations
+
+from .dialect import Dialect, dialect
+from .validator import Schema, Validator, compile_schema
+from .violation import Violation, explain
+
+__all__ = ["Dialect", "Schema", "Validator", "Violation", "compile_schema", "dialect", "explain"]

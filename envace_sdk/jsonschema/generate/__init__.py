@@ -1,0 +1,1 @@
+"""Valid, realistic instances of any schema."""

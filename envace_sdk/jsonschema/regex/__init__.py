@@ -1,0 +1,13 @@
+"""Regular expressions as JSON Schema uses them: which engine matches one, and strings that match.
+
+Schemas in the wild carry ECMA-262 patterns and Python patterns. jsonschema-rs runs the first, in linear time or with
+a limit on backtracking; most of the second can be rewritten for it. What cannot is left to Python's `re`, but only
+where it cannot run away.
+"""
+
+from __future__ import annotations
+
+from .matching import matcher, portable
+from .syntax import PatternError
+
+__all__ = ["PatternError", "matcher", "portable"]

@@ -1,0 +1,1 @@
+"""Values that fit the names of their fields."""
