@@ -7,7 +7,23 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["ANY", "DIGITS", "DOT", "NONE", "SPACES", "WORD", "Charset", "case_folded", "of", "property_set"]
+__all__ = [
+    "ANY",
+    "DIGITS",
+    "DOT",
+    "NONE",
+    "SPACES",
+    "WORD",
+    "Charset",
+    "case_folded",
+    "chars",
+    "complement",
+    "intersect",
+    "nth",
+    "of",
+    "property_set",
+    "size",
+]
 
 Charset = tuple[tuple[int, int], ...]
 _TOP: Final = 0x10FFFF
