@@ -34,7 +34,7 @@ def present(answer: Answer, call: ToolCall, context: Context, layer: Layer) -> R
             state = _remember(answer.value, value, answer.entities, state)
         text = answer.value if answer.is_text else None
         result = ToolResult.json(value, structured=tool.output_schema is not None, text=text)
-    return Rehearsal(result, state, layer, answer.outcome, rule.confidence, rule.reason)
+    return Rehearsal(result, state, layer, answer.outcome, answer.confidence, rule.reason, writes=answer.writes)
 
 
 def fit(tool: Tool, known: Json | Unset, call: ToolCall, state: State, random: Random) -> Json:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Literal, Protocol
 
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
+from envace_sdk.world.answer import Touch
 from envace_sdk.world.dynamics import Status
 from envace_sdk.world.state import State
 
@@ -48,7 +49,8 @@ class Rehearsal:
     reason: str = ""
     model: str | None = None
     prompt_hash: str | None = None
-    details: tuple[str, ...] = field(default=())
+    writes: frozenset[Touch] | None = None
+    """What the call wrote, where the layer knows; None: whatever differs between the states."""
 
 
 class Rehearser(Protocol):

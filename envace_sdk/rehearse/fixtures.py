@@ -14,17 +14,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from envace_sdk.errors import DynamicsError
 from envace_sdk.json import Json
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import Tool, ToolCall
+from envace_sdk.world.answer import Touch
 from envace_sdk.world.diff import diff
 from envace_sdk.world.dynamics import Dynamics, ToolRule
-from envace_sdk.world.interpret import Interpreter
+from envace_sdk.world.interpret import Answer, Interpreter
 from envace_sdk.world.keys import get_path, key_text
 from envace_sdk.world.state import State
 
 from .absorb import absorb, shown_entities
-from .base import Context, Rehearsal
+from .base import Context, Outcome, Rehearsal
 
 __all__ = ["FixtureRehearser", "call_digest", "writes"]
 
@@ -95,29 +97,32 @@ class FixtureRehearser:
         return None
 
     async def rehearse(self, call: ToolCall, context: Context) -> Rehearsal | None:
-        """Answer as observed; a recorded write changes the world as its rule, or its recorded answer, says.
-
-        Raises:
-            DynamicsError: the rule of a recorded write cannot be evaluated.
-        """
+        """Answer as observed; a recorded write changes the world as its rule, or its recorded answer, says."""
         fixture = self.find(call, context.state)
         if fixture is None:
             return None
         state = self._after(fixture, context.state)
-        outcome = "unknown" if fixture.result.is_error else "success"
+        outcome: Outcome = "success"
+        if fixture.result.is_error:
+            predicted = self._run(call, context.state)
+            outcome = predicted.outcome if predicted is not None and predicted.error is not None else "unknown"
         reason = f"observed as call {fixture.position + 1} of recording {fixture.episode!r}"
         return Rehearsal(fixture.result, state, "fixture", outcome, 1.0, reason)
 
-    def advance(self, before: State, after: State, call: ToolCall) -> State:
+    def advance(self, before: State, after: State, call: ToolCall, written: frozenset[Touch] | None = None) -> State:
         """`after` with this call in the history of everything it wrote."""
+        if not self._held:
+            return after
         tool, rule = self._tools[call.name], self._dynamics.tools.get(call.name)
         if not writes(tool, rule):
             return after
         scopes = set()
         if rule is None or rule.effect == "opaque":
             scopes.add(UNKNOWN)
-        for change in diff(before, after):
-            scopes |= {change.collection, f"{change.collection}/{change.key}"}
+        if written is None:
+            written = frozenset((change.collection, change.key) for change in diff(before, after))
+        for collection, key in written:
+            scopes |= {collection, f"{collection}/{key}"}
         if not scopes:
             return after
         digest = call_digest(call)
@@ -134,9 +139,7 @@ class FixtureRehearser:
         value = fixture.result.value()
         if rule is not None and writes(self._tools[call.name], rule):
             minted = self._recorded_key(rule, value)
-            answer = self._interpreter.run(
-                self._tools[call.name], call.arguments, state, Random(call_digest(call)), minted=minted
-            )
+            answer = self._run(call, state, minted)
             if answer is not None and answer.error is None:
                 state = answer.state
         if rule is not None and rule.effect == "delete":
@@ -170,22 +173,29 @@ class FixtureRehearser:
             state = after
         return start
 
+    def _run(self, call: ToolCall, state: State, minted: Json = None) -> Answer | None:
+        """What the rules say of a recorded call; nothing where they cannot be computed on what was recorded."""
+        try:
+            return self._interpreter.run(
+                self._tools[call.name], call.arguments, state, Random(call_digest(call)), minted=minted
+            )
+        except DynamicsError:
+            return None
+
     def _reads(self, call: ToolCall, state: State) -> tuple[str, ...]:
         """The scopes whose history decides whether an answer to this call is still true."""
         rule = self._dynamics.tools.get(call.name)
-        if rule is None or rule.collection is None or _looks_around(rule):
+        if rule is None or rule.collection is None:
             return (UNKNOWN, EVERYTHING)
-        if rule.effect in {"read", "update", "delete"}:
-            key = self._interpreter.key(self._tools[call.name], call.arguments, state)
-            if key is not None:
-                return (UNKNOWN, f"{rule.collection}/{key_text(key)}")
-        return (UNKNOWN, rule.collection)
-
-
-def _looks_around(rule: ToolRule) -> bool:
-    """Whether the rule's expressions may read more of the world than the entity it is about."""
-    source = rule.model_dump_json()
-    return bool(rule.also) or any(mark in source for mark in ("world", "get(", "find(", "count(", "exists("))
+        answer = self._run(call, state)
+        if answer is not None:
+            whole = {rule.collection} if rule.effect == "create" else set()
+            return (
+                UNKNOWN,
+                *sorted(whole | {name if key is None else f"{name}/{key}" for name, key in answer.touched}),
+            )
+        key = self._interpreter.key(self._tools[call.name], call.arguments, state)
+        return (UNKNOWN, rule.collection if key is None else f"{rule.collection}/{key_text(key)}")
 
 
 def _history(state: State, scopes: Sequence[str]) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ class Ladder:
             after = absorb(rehearsal.result.value(), rule, self._dynamics, after)
         changing = writes(tool, rule) and not rehearsal.result.is_error
         if changing:
-            after = self._fixtures.advance(before, after, call).tick()
+            after = self._fixtures.advance(before, after, call, rehearsal.writes).tick()
         elif after is not before:
             after = after.replace(version=before.version + 1)
         return rehearsal if after is rehearsal.state else replace(rehearsal, state=after)
