@@ -198,6 +198,11 @@ class Collection:
                 self._differences[path] = found
         return found
 
+    @property
+    def changes(self) -> immutables.Map[str, Entry | None]:
+        """The entries put since the collection was loaded, by key; None for a removed one."""
+        return self._changes
+
     def removed(self) -> list[str]:
         """The removed keys, sorted."""
         return sorted(key for key, entry in self._changes.items() if entry is None)

@@ -1,0 +1,97 @@
+"""The edits of one document: what is taken from the arguments, set, appended and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from envace_sdk.errors import DynamicsError, WorldError
+from envace_sdk.json import UNSET, Json
+
+from .expressions import Scope, equal
+from .formula import Formula
+from .keys import Document, get_path, set_path
+from .shown import shown
+
+__all__ = ["Edits"]
+
+Take = Literal["*"] | list[str] | dict[str, str]
+
+
+class Edits:
+    """The compiled `take`, `set`, `append` and `remove` of a rule or a change.
+
+    All values are computed before the first is written, so that every expression sees the document as it was.
+    """
+
+    __slots__ = ("_append", "_place", "_remove", "_set", "_take", "_without", "empty")
+
+    def __init__(
+        self,
+        take: Take,
+        fields: Mapping[str, str],
+        append: Mapping[str, str],
+        remove: Mapping[str, str],
+        *,
+        without: frozenset[str],
+        place: str,
+    ) -> None:
+        self._place = place
+        self._take: dict[str, str] | None
+        if isinstance(take, dict):
+            self._take = take
+        else:
+            self._take = None if take == "*" else {name: name for name in take}
+        self._without = without  # arguments that name the entity, which "*" leaves out
+        self._set = [(path, Formula(source, f"{place}.set.{path}")) for path, source in fields.items()]
+        self._append = [(path, Formula(source, f"{place}.append.{path}")) for path, source in append.items()]
+        self._remove = [(path, Formula(source, f"{place}.remove.{path}")) for path, source in remove.items()]
+        self.empty = not (take or fields or append or remove)
+
+    def gives(self, field: str, source: Json) -> bool:
+        """Whether they give this field a value, when values are taken from `source`."""
+        return any(path == field for path, _ in self._set) or any(path == field for path, _ in self._taken(source))
+
+    def _taken(self, source: Json) -> list[tuple[str, Json]]:
+        if not isinstance(source, dict):
+            return []
+        if self._take is None:
+            return [(name, value) for name, value in source.items() if name not in self._without]
+        found = [(field, get_path(source, path)) for field, path in self._take.items()]
+        return [(field, value) for field, value in found if value is not UNSET]
+
+    def apply(self, document: Document, source: Json, scope: Scope) -> Document:
+        """The edited document; the document itself when nothing is edited.
+
+        Raises:
+            DynamicsError: a value cannot be computed, or does not fit into the document.
+        """
+        values = [*self._taken(source), *((path, formula(scope)) for path, formula in self._set)]
+        appended = [(path, formula(scope)) for path, formula in self._append]
+        removed = [(path, formula(scope)) for path, formula in self._remove]
+        if not (values or appended or removed):
+            return document
+        edited = dict(document)
+        try:
+            for path, value in values:
+                if "." not in path or path in edited:
+                    edited[path] = value
+                else:
+                    edited = set_path(edited, path, value)
+            for path, value in appended:
+                edited = set_path(edited, path, [*self._list(edited, path), value])
+            for path, value in removed:
+                old = self._list(edited, path)
+                if old:
+                    edited = set_path(edited, path, [item for item in old if not equal(item, value)])
+        except WorldError as error:
+            raise DynamicsError(f"{self._place}: {error}") from None
+        return edited
+
+    def _list(self, document: Document, path: str) -> list[Json]:
+        found = get_path(document, path)
+        if found is UNSET or found is None:
+            return []
+        if isinstance(found, list):
+            return found
+        raise DynamicsError(f"{self._place}: {path!r} is not a list but {shown(found)}")

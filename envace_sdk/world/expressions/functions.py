@@ -1,0 +1,14 @@
+"""Every function of the language, by name."""
+
+from __future__ import annotations
+
+from .library import Function, Library
+from .lists import LISTS
+from .numbers import NUMBERS
+from .queries import QUERIES
+from .texts import TEXTS
+from .times import TIMES
+
+__all__ = ["FUNCTIONS", "Function"]
+
+FUNCTIONS: Library = {**LISTS, **NUMBERS, **QUERIES, **TEXTS, **TIMES}

@@ -1,0 +1,202 @@
+"""The interpreter of dynamics: one call on one state gives an answer and the state after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+
+from envace_sdk.errors import DynamicsError, ExpressionError
+from envace_sdk.json import Json
+from envace_sdk.tools.model import Tool
+
+from .answer import Answer, Emitted
+from .answering import Answering, Given
+from .changing import AlsoChange, Journal, Subject, Target
+from .dynamics import Dynamics, ToolRule
+from .expressions import Scope
+from .formula import Formula, Wording
+from .refusal import RefusedError, UnseenError
+from .searching import Search
+from .state import State
+
+__all__ = ["Answer", "Emitted", "Interpreter"]
+
+
+class Interpreter:
+    """Dynamics, compiled tool by tool when they are first used.
+
+    Args:
+        dynamics: the rules.
+        source: what error messages call them, such as their file.
+    """
+
+    def __init__(self, dynamics: Dynamics, source: str = "dynamics") -> None:
+        self.dynamics = dynamics
+        self._source = source
+        self._rules: dict[str, _Rule | None] = {}
+
+    def check(self) -> None:
+        """Compile every rule now. Raises: DynamicsError where one is wrong."""
+        for name in self.dynamics.tools:
+            self._rule(name)
+
+    def run(
+        self, tool: Tool, arguments: Mapping[str, Json], state: State, random: Random, *, minted: Json = None
+    ) -> Answer | None:
+        """What the call answers, and the state after it; None where the dynamics leave the answer open.
+
+        All or nothing: a call that ends in an error leaves the state as it was. `minted` is the key that a created
+        entity gets instead of a new one, when the rule leaves it open (for a composite key, the list of its parts).
+
+        Raises:
+            DynamicsError: the rule is wrong, or an expression in it cannot be computed on these values.
+        """
+        rule = self._rule(tool.name)
+        if rule is None:
+            return None
+        scope = Scope({"args": _own(arguments), "entity": None}, state, random=random, dynamics=self.dynamics)
+        try:
+            return rule.run(scope, state, minted)
+        except RefusedError as refusal:
+            reads = frozenset(scope.reads)
+            return Answer(None, state, rule.rule, outcome=refusal.status, error=refusal.text, reads=reads)
+        except UnseenError:
+            return None
+        except ExpressionError as error:
+            raise DynamicsError(f"{rule.place}: {error}") from error
+
+    def key(self, tool: Tool, arguments: Mapping[str, Json], state: State) -> Json:
+        """The key that the call names (of a composite key, the list of its parts), or None.
+
+        Raises:
+            DynamicsError: as `run`.
+        """
+        rule = self._rule(tool.name)
+        if rule is None or rule.target is None:
+            return None
+        subject = rule.target.subject(Scope({"args": dict(arguments), "entity": None}, state, dynamics=self.dynamics))
+        return None if subject.key is None else subject.value
+
+    def _rule(self, name: str) -> _Rule | None:
+        try:
+            return self._rules[name]
+        except KeyError:
+            rule = self.dynamics.tools.get(name)
+            known = rule is not None and rule.effect != "opaque"
+            made = _Rule(rule, self.dynamics, f"{self._source}: tools.{name}") if known and rule is not None else None
+            self._rules[name] = made
+            return made
+
+
+class _Rule:
+    """The compiled rule of one tool."""
+
+    def __init__(self, rule: ToolRule, dynamics: Dynamics, place: str) -> None:
+        self.rule = rule
+        self.place = place
+        self.target: Target | None = None
+        if rule.collection is not None and rule.effect != "search":
+            self.target = Target(rule, rule.collection, dynamics, place, source_name="args")
+        self._let = [(name, Formula(source, f"{place}.let.{name}")) for name, source in rule.let.items()]
+        self._requires = [
+            (
+                Formula(requirement.that, f"{place}.requires[{position}].that"),
+                Wording(requirement.error, f"{place}.requires[{position}].error"),
+                requirement.status,
+            )
+            for position, requirement in enumerate(rule.requires)
+        ]
+        self._also = [
+            AlsoChange(change, dynamics, f"{place}.also[{position}]") for position, change in enumerate(rule.also)
+        ]
+        self._search = Search(rule, place) if rule.effect == "search" else None
+        self._answering = Answering(rule, place)
+
+    def run(self, scope: Scope, state: State, minted: Json) -> Answer:
+        """One call: the entity, the names, the requirements, the changes, the answer."""
+        subject = self._subject(scope)
+        for name, formula in self._let:
+            scope.names[name] = formula.bound(scope)
+        for condition, wording, status in self._requires:
+            if not condition.holds(scope):
+                raise RefusedError(status, wording(scope))
+        journal = Journal()
+        key = self._change(subject, scope, journal, minted)
+        for change in self._also:
+            change.apply(scope, journal)
+        given = self._answer(subject, key, scope)
+        return Answer(
+            given.value,
+            scope.state if journal.written else state,
+            self.rule,
+            is_text=given.is_text,
+            entities=given.entities,
+            reads=frozenset(scope.reads),
+            writes=frozenset(journal.written),
+            minted=frozenset(journal.minted),
+        )
+
+    def _subject(self, scope: Scope) -> Subject | None:
+        """The entity the call is about, which must be there unless the call makes it."""
+        target = self.target
+        if target is None or (not target.keyed and self.rule.effect != "create"):
+            return None
+        subject = target.subject(scope)
+        scope.names["key"] = subject.value
+        scope.names["entity"] = subject.document
+        creates = self.rule.effect == "create" or (target.upsert and subject.document is None)
+        if not creates:
+            target.require(subject, scope)
+        return subject
+
+    def _change(self, subject: Subject | None, scope: Scope, journal: Journal, minted: Json) -> str | None:
+        """Change the entity; its key afterwards."""
+        target, effect = self.target, self.rule.effect
+        if target is None or subject is None:
+            return None
+        arguments = scope.names["args"]
+        if effect == "create" or (effect == "update" and subject.document is None):
+            key, scope.names["entity"] = target.create(subject, arguments, scope, journal, minted)
+            return key
+        if effect == "update":
+            key, scope.names["entity"] = target.update(subject, arguments, scope, journal)
+            return key
+        if effect == "delete":
+            target.delete(subject, scope, journal)
+        return subject.key
+
+    def _answer(self, subject: Subject | None, key: str | None, scope: Scope) -> Given:
+        special = None
+        if self._search is not None and self.rule.collection is not None:
+            return self._list(self.rule.collection, scope)
+        if self.target is not None and subject is not None and key is not None:
+            document = scope.state.get(self.target.collection, key)  # `also` may have changed it once more
+            if document is not None:
+                scope.names["entity"] = document
+                scope.seen[id(document)] = (self.target.collection, key, document)
+            special = self._answering.special(scope)
+            if special is None and isinstance(scope.names["entity"], dict):
+                return self._answering.entity(self.target.collection, key, scope.names["entity"], scope)
+        return special or self._answering.special(scope) or self._answering.nothing(scope)
+
+    def _list(self, collection: str, scope: Scope) -> Given:
+        """The page that was found; expressions in `returns` see it as `items`, and the matches as `total`."""
+        if self._search is None:
+            raise AssertionError("a list needs a search")
+        page = self._search.run(collection, scope, scope.names["args"])
+        scope.names["items"] = [entry.document for entry in page.entries]
+        scope.names["total"] = page.total
+        for entry in page.entries:
+            scope.seen[id(entry.document)] = (collection, entry.key, entry.document)
+        return self._answering.special(scope) or self._answering.page(collection, page, scope)
+
+
+def _own(arguments: Mapping[str, Json]) -> dict[str, Json]:
+    """A copy of the arguments down to their containers: what enters the world must not change with the caller's."""
+    return {name: _copied(value) if isinstance(value, list | dict) else value for name, value in arguments.items()}
+
+
+def _copied(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {name: _copied(item) for name, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,162 @@
+"""New keys for new entities: they look like the ones that are there, and are never used twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from itertools import islice
+from random import Random
+from uuid import UUID
+
+from envace_sdk.errors import WorldError
+from envace_sdk.json import UNSET, Json, Unset
+
+from .collection import Collection
+from .dynamics import CollectionRule
+from .keys import Document, get_path, key_text
+from .keyshape import Numbered, Scattered, Shape, alphabet, numbered_by, shape_of
+from .names import noun_of
+from .schemakey import field_schema, shape_from_schema
+from .state import State
+
+__all__ = ["mint", "mint_key"]
+
+_PLACE = re.compile(r"\{(n|hex|alnum|uuid)(?::(\d{1,3}))?\}", re.ASCII)
+_ATTEMPTS = 200
+_SAMPLE = 20
+"""How many entities are looked at to learn what keys look like."""
+
+
+def mint(name: str, rule: CollectionRule, state: State, random: Random, schema: Json = None) -> Json:
+    """A key for a new entity of a collection; of a composite key, the list of its parts.
+
+    `schema`: the JSON Schema of such an entity, asked where neither the rule nor the entities tell what keys look like.
+
+    Raises:
+        WorldError: no new key can be found, or the collection's `mint` is wrong.
+    """
+    return mint_key(name, rule, state, random, schema=schema)[0]
+
+
+def mint_key(
+    name: str,
+    rule: CollectionRule,
+    state: State,
+    random: Random,
+    *,
+    schema: Json = None,
+    parts: Sequence[Json | Unset] = (),
+) -> tuple[Json, State]:
+    """Like `mint`, with the state that remembers the number it took; `parts` of a composite key may be given.
+
+    Raises:
+        WorldError: as `mint`.
+    """
+    fields = rule.key_fields
+    made = [*parts, *[UNSET] * (len(fields) - len(parts))]
+    missing = [at for at, part in enumerate(made) if part is UNSET or part is None]
+    collection = state.collection(name)
+
+    def taken(part: Json) -> bool:
+        made[at] = part
+        key = key_text(made if len(made) > 1 else part)
+        return at == missing[-1] and (key in collection or collection.was_removed(key))
+
+    for at in missing:
+        made[at], state = _part(name, fields[at], rule, state, random, schema, taken)
+    return (made if len(made) > 1 else made[0]), state
+
+
+def _part(
+    name: str,
+    field: str,
+    rule: CollectionRule,
+    state: State,
+    random: Random,
+    schema: Json,
+    taken: Callable[[Json], bool],
+) -> tuple[Json, State]:
+    shape = _shape(state.collection(name), name, field, rule, schema)
+    if isinstance(shape, Numbered):
+        counter = name if isinstance(rule.key, str) else f"{name}.{field}"
+        number = _next_number(state, name, field, counter, rule, shape)
+        while taken(shape.key(number)):
+            number += 1
+        return shape.key(number), state.replace(counters=state.counters.set(counter, number + 1))
+    for _ in range(_ATTEMPTS):
+        part = shape.key(random)
+        if not taken(part):
+            return part, state
+    raise WorldError(f"collection {name!r}: no new key found in {_ATTEMPTS} attempts; give it a longer `mint`")
+
+
+def _shape(collection: Collection, name: str, field: str, rule: CollectionRule, schema: Json) -> Shape:
+    if rule.mint and rule.mint != "{n}":
+        return _template(rule.mint, integer=False)
+    shape = _usual(collection, field)
+    wanted = field_schema(schema, field)
+    if rule.mint:
+        asked = shape is None and isinstance(wanted, dict) and wanted.get("type") == "integer"
+        return _template(rule.mint, integer=asked or (isinstance(shape, Numbered) and shape.integer))
+    word = re.sub("[^a-z0-9]", "", noun_of(name, rule).lower())[:4]
+    return shape or shape_from_schema(wanted) or _template(f"{word or 'id'}_{{hex:8}}", integer=False)
+
+
+def _usual(collection: Collection, field: str) -> Shape | None:
+    """What the keys that are there look like; of those that a collection started with, found once for all forks."""
+    started = collection.started_with()
+    if not started:
+        return _common([entry.document for entry in islice(collection.entries(), _SAMPLE)], field)
+    fact = ("shape", field)
+    if fact not in collection.facts:
+        collection.facts[fact] = _common([entry.document for entry in started[-_SAMPLE:]], field)
+    found = collection.facts[fact]
+    return found if isinstance(found, Numbered | Scattered) else None
+
+
+def _common(documents: list[Document], field: str) -> Shape | None:
+    values = [get_path(document, field) for document in documents]
+    if values and all(type(value) is int for value in values):
+        return Numbered("", 0, "", integer=True)
+    return shape_of([value for value in values if isinstance(value, str)])
+
+
+@lru_cache(maxsize=1024)
+def _template(text: str, *, integer: bool) -> Shape:
+    places = list(_PLACE.finditer(text))
+    if len(places) != 1:
+        raise WorldError(
+            f"mint {text!r}: expected one of {{n}}, {{n:05}}, {{hex:8}}, {{alnum:6}}, {{uuid}} in it, once"
+        )
+    kind, size = places[0].groups()
+    before, after = text[: places[0].start()], text[places[0].end() :]
+    if kind == "n":
+        return Numbered(before, int(size or 0), after, integer=integer and text == "{n}")
+    if kind == "uuid":
+        return Scattered(lambda random: f"{before}{UUID(int=random.getrandbits(128), version=4)}{after}")
+    letters, length = alphabet(kind), int(size or 8)
+    return Scattered(lambda random: before + "".join(random.choices(letters, k=length)) + after)
+
+
+def _next_number(state: State, name: str, field: str, counter: str, rule: CollectionRule, shape: Numbered) -> int:
+    known = state.counters.get(counter)
+    return max(rule.start_at, _highest(state.collection(name), shape, field) + 1) if known is None else known
+
+
+def _highest(collection: Collection, shape: Numbered, field: str) -> int:
+    """The highest number in any key of this shape; what the collection started with is counted once for all forks."""
+    started = collection.started_with()
+    fact = ("highest", shape, field)
+    found = collection.facts.get(fact)
+    if not isinstance(found, int):
+        found = _highest_of((get_path(entry.document, field) for entry in started), shape)
+        collection.facts[fact] = found
+    last = started[-1].sequence if started else -1
+    fresh = (get_path(entry.document, field) for entry in collection.entries(after=last))
+    return max(found, _highest_of(fresh, shape), _highest_of(collection.removed(), shape))
+
+
+def _highest_of(values: Iterable[Json], shape: Numbered) -> int:
+    numbers = (numbered_by(key_text(value), shape) for value in values if isinstance(value, str | int))
+    return max(numbers, default=-1)

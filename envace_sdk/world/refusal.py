@@ -1,0 +1,20 @@
+"""Ways in which interpreting a call ends early."""
+
+from __future__ import annotations
+
+from .dynamics import Status
+
+__all__ = ["RefusedError", "UnseenError"]
+
+
+class RefusedError(Exception):
+    """The call ends in an error that the dynamics foresee. Never leaves the interpreter."""
+
+    def __init__(self, status: Status, text: str) -> None:
+        super().__init__(text)
+        self.status: Status = status
+        self.text = text
+
+
+class UnseenError(Exception):
+    """The call is about an entity that only the real world may have. Never leaves the interpreter."""
