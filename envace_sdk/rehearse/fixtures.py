@@ -185,15 +185,14 @@ class FixtureRehearser:
     def _reads(self, call: ToolCall, state: State) -> tuple[str, ...]:
         """The scopes whose history decides whether an answer to this call is still true."""
         rule = self._dynamics.tools.get(call.name)
+        answer = None if rule is None else self._run(call, state)
+        if answer is not None:
+            scopes = {name if key is None else f"{name}/{key}" for name, key in answer.touched}
+            if answer.rule.effect == "create":
+                scopes.add(str(answer.rule.collection))
+            return (UNKNOWN, *sorted(scopes))
         if rule is None or rule.collection is None:
             return (UNKNOWN, EVERYTHING)
-        answer = self._run(call, state)
-        if answer is not None:
-            whole = {rule.collection} if rule.effect == "create" else set()
-            return (
-                UNKNOWN,
-                *sorted(whole | {name if key is None else f"{name}/{key}" for name, key in answer.touched}),
-            )
         key = self._interpreter.key(self._tools[call.name], call.arguments, state)
         return (UNKNOWN, rule.collection if key is None else f"{rule.collection}/{key_text(key)}")
 

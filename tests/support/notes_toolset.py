@@ -2,11 +2,10 @@
 
 import asyncio
 
-from envace_sdk.tools.toolset import Toolset
-
 from envace_sdk.rehearse import Environment
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import ToolCall, ToolResult
+from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.state import State
 
@@ -82,10 +81,10 @@ class Session:
         self.environment = environment
         self.world = world
 
-    def __call__(self, name, **arguments):
+    def __call__(self, name, /, **arguments):
         return asyncio.run(self.environment.call(self.world, ToolCall(name, arguments)))
 
-    def value(self, name, **arguments):
+    def value(self, name, /, **arguments):
         rehearsal = self(name, **arguments)
         assert not rehearsal.result.is_error, rehearsal.result.first_text
         return rehearsal.result.value()
