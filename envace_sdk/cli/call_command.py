@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from envace_sdk.rehearse.base import Rehearsal
+    from collections.abc import Callable
+
+    from envace_sdk.rehearse import Environment, Rehearsal
+    from envace_sdk.tools.model import ToolCall
 
 __all__ = ["call"]
 
@@ -62,18 +65,26 @@ def call(
     for finding in environment.toolset.findings:
         if finding.severity == "error":
             click.echo(f"quarantined: {finding}", err=True)
-    world = environment.world(seed=seed)
-    failed = False
-    for tool_call in parsed:
-        rehearsal = asyncio.run(environment.call(world, tool_call))
-        failed = rehearsal.result.is_error
-        click.echo(_as_json(tool_call.name, rehearsal) if form == "json" else _as_text(rehearsal))
+    failed = asyncio.run(_play(environment, seed, parsed, _as_json if form == "json" else _as_text))
     sys.exit(1 if failed else 0)
 
 
-def _parse(words: tuple[str, ...]) -> list[tuple[str, dict[str, object]]]:
+async def _play(
+    environment: Environment, seed: int, calls: list[ToolCall], shown: Callable[[ToolCall, Rehearsal], str]
+) -> bool:
+    """Rehearse the calls one after the other on one world; whether the last was answered with an error."""
+    world = environment.world(seed=seed)
+    failed = False
+    for call in calls:
+        rehearsal = await environment.call(world, call)
+        failed = rehearsal.result.is_error
+        click.echo(shown(call, rehearsal))
+    return failed
+
+
+def _parse(words: tuple[str, ...]) -> list[tuple[str, dict[str, Any]]]:
     """Tool names, each followed or not by its arguments, which start with `{` or are `-`."""
-    found: list[tuple[str, dict[str, object]]] = []
+    found: list[tuple[str, dict[str, Any]]] = []
     for word in words:
         if word != "-" and not word.lstrip().startswith("{"):
             found.append((word, {}))
@@ -91,18 +102,18 @@ def _parse(words: tuple[str, ...]) -> list[tuple[str, dict[str, object]]]:
     return found
 
 
-def _as_text(rehearsal: Rehearsal) -> str:
+def _as_text(_: ToolCall, rehearsal: Rehearsal) -> str:
     value = rehearsal.result.value()
     body = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
     note = f"rehearsed · {rehearsal.layer} · confidence {rehearsal.confidence:.2f} · {rehearsal.outcome}"
     return f"{body}\n{click.style(f'── {note}', dim=True)}"
 
 
-def _as_json(name: str, rehearsal: Rehearsal) -> str:
+def _as_json(call: ToolCall, rehearsal: Rehearsal) -> str:
     from envace_sdk.json import UNSET
 
     result = rehearsal.result
     wire = {"content": list(result.content), "isError": result.is_error, "_meta": dict(result.meta)}
     if result.structured is not UNSET:
         wire["structuredContent"] = result.structured
-    return json.dumps({"tool": name, "result": wire}, ensure_ascii=False)
+    return json.dumps({"tool": call.name, "result": wire}, ensure_ascii=False)

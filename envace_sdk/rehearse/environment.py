@@ -20,7 +20,7 @@ from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.infer import infer
 from envace_sdk.world.interpret import Interpreter
 from envace_sdk.world.seed_data import load_seed_data, read_start
-from envace_sdk.world.state import State
+from envace_sdk.world.state import DEFAULT_CLOCK, State
 from envace_sdk.world.world import World
 
 from .base import Rehearsal, Rehearser
@@ -90,7 +90,7 @@ class Environment:
         rules = Dynamics.load(rules_file) if rules_file else infer(toolset)
         recorded = [*filter(None, [beside.file("fixtures.jsonl")]), *fixtures]
         clock, collections = beside.start()
-        start = State.start(dynamics=rules, collections=collections, **({} if clock is None else {"clock": clock}))
+        start = State.start(dynamics=rules, collections=collections, clock=clock or DEFAULT_CLOCK)
         for data in seed_data:
             start = load_seed_data(data, rules, start)
         return cls(

@@ -51,9 +51,9 @@ def answer_schema(tool: Tool, fixtures: Iterable[Fixture]) -> Json:
     if seen:
         return sample_schema(seen)
     echoed = {name: schema for name, schema in _properties(tool.input_schema).items() if _is_scalar(schema)}
-    described = {name: {} for name in _described_fields(tool.description)}
-    fields = {**echoed, **(described or {"status": {"const": "ok"}})}
-    return {"type": "object", "properties": fields, "required": [*(described or {"status": None})]}
+    told: dict[str, Json] = {name: {} for name in _described_fields(tool.description)}
+    told = told or {"status": {"const": "ok"}}
+    return {"type": "object", "properties": {**echoed, **told}, "required": list(told)}
 
 
 def _shown_entity(tool: Tool, rule: ToolRule) -> dict[str, Json] | None:
