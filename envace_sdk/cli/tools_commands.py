@@ -54,10 +54,12 @@ def list_(source: str | None, form: str, **access: Any) -> None:
     """List the toolsets that come with the package, or the tools of SOURCE."""
     from .tools_print import shipped_rows, table, tool_rows
 
+    columns: tuple[str, ...] = ("name", "tools", "tasks", "description")
     if source is None:
-        rows, columns = shipped_rows(), ("name", "tools", "tasks", "description")
+        rows = shipped_rows()
     else:
-        rows, columns = tool_rows(_load(source, access)), ("name", "effect", "arguments", "output", "description")
+        columns = ("name", "effect", "arguments", "output", "description")
+        rows = tool_rows(_load(source, access))
     if form == "json":
         _print_json(rows)
     else:

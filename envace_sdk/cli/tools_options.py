@@ -109,11 +109,14 @@ def target_of(
         raise click.UsageError("give a command after --, a URL, or --from FILE#NAME")
     if config is not None:
         target = _from_config(config)
-    elif len(server) == 1 and is_url(server[0]):
+    elif is_url(server[0]):
+        if len(server) > 1:
+            raise click.UsageError("options go before the URL")
         target = Target(url=server[0])
     else:
         target = Target(command=tuple(server))
-    if target.url is None and (headers or access["token"] and "ENVACE_TOKEN" not in os.environ or oauth):
+    given_token = access["token"] is not None and "ENVACE_TOKEN" not in os.environ
+    if target.url is None and (headers or given_token or oauth):
         raise click.UsageError("--header, --token and --oauth are for a URL; give a command its secrets with --env")
     if target.url is not None and (env or cwd):
         raise click.UsageError("--env and --cwd are for a command")
@@ -132,8 +135,8 @@ def target_of(
 def _from_config(config: str) -> Target:
     from envace_sdk.tools.loading import read_config
 
-    path, _, name = config.partition("#") if not Path(config).exists() else (config, "", "")
-    return read_config(Path(path), name or None)[1]
+    path, _, name = config.rpartition("#") if "#" in config and not Path(config).exists() else (config, "", "")
+    return read_config(Path(path).expanduser(), name or None)[1]
 
 
 def _oauth(access: dict[str, Any]) -> OAuth | None:

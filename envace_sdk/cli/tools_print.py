@@ -78,7 +78,6 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
     cells = [[column.upper() for column in columns], *([_plain(row[column]) for column in columns] for row in rows)]
     widths = [min(max(len(line[index]) for line in cells), 60) for index in range(len(columns))]
     room = shutil.get_terminal_size((120, 24)).columns - sum(widths[:-1]) - 2 * (len(columns) - 1)
-    widths[-1] = max(min(widths[-1], room), 20)
     widths[-1] = max(room, 20)
     return "\n".join(
         "  ".join(_fit(cell, width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells

@@ -21,7 +21,7 @@ from .formats import Entry, format_of, is_client_config, is_openapi, read_entry,
 from .shipped import shipped
 from .upstream import Catalogue, Target, pull_now
 
-__all__ = ["Access", "Loaded", "is_url", "load", "read_catalogue", "read_document"]
+__all__ = ["Access", "Loaded", "is_url", "load", "read_catalogue", "read_config", "read_document"]
 
 _IN_FOLDER: Final = ("tools.json", "openapi.json", "openapi.yaml", "openapi.yml")
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
@@ -113,6 +113,17 @@ def read_catalogue(catalogue: Catalogue, name: str) -> Loaded:
     return Loaded(name, entries, raw=exact.join(catalogue.texts).encode(), findings=catalogue.findings)
 
 
+def read_config(file: Path, server: str | None) -> tuple[str, Target]:
+    """A server of a client's configuration, and where it is.
+
+    Raises:
+        ToolsetError: the file cannot be read, is no configuration, or has no such server.
+    """
+    where = str(file)
+    document = _parse(documents.decode(_read(file), where), where)
+    return choose_server(read_servers(document, where), server, where, file)
+
+
 def _partial() -> tuple[Finding, ...]:
     found = warning(
         (),
@@ -127,13 +138,16 @@ def _from_path(path: Path, access: Access, server: str | None) -> Loaded:
     folder = path if path.is_dir() else None
     file = _in_folder(path) if folder else path
     name = folder.resolve().name if folder else _stem(file)
+    loaded = _from_text(_read(file), str(file), name, access, server, file)
+    return replace(loaded, folder=folder)
+
+
+def _read(file: Path) -> bytes:
     try:
         with file.open("rb") as stream:
-            data = stream.read(documents.MAX_BYTES + 1)
+            return stream.read(documents.MAX_BYTES + 1)
     except OSError as error:
         raise ToolsetError(f"{file}: cannot be read: {error.strerror or error}") from error
-    loaded = _from_text(data, str(file), name, access, server, file)
-    return replace(loaded, folder=folder)
 
 
 def _in_folder(folder: Path) -> Path:
