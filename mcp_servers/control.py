@@ -50,7 +50,7 @@ class Control:
     async def answer(self, request: Json) -> dict[str, Json]:
         """Carry out one request. Never raises: what is wrong with it is in the answer."""
         try:
-            if not isinstance(request, dict) or request.get("do") not in self._operations:
+            if not isinstance(request, dict) or request.get("do") not in OPERATIONS:
                 raise WorldError(f"expected an object whose `do` is one of {', '.join(OPERATIONS)}")
             return {"ok": True, "result": await self._operations[request["do"]](request)}
         except EnvaceError as error:

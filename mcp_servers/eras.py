@@ -10,6 +10,7 @@ from typing import Any, Final
 from mcp.types import methods
 from pydantic import ValidationError
 
+from envace_sdk.evidence.label import strip_blocks
 from envace_sdk.json import UNSET, Json
 from envace_sdk.tools.eras import LATEST_HANDSHAKE, MODERN, is_modern
 from envace_sdk.tools.model import ToolResult
@@ -68,7 +69,7 @@ def project_result(result: ToolResult, era: Era) -> dict[str, Any]:
     """
     content = list(result.content)
     if not all(_is_plain_text(block) for block in content):
-        content = [_carried(block, era) for block in content]
+        content = [_carried(block, era) for block in strip_blocks(content)]
     wire: dict[str, Any] = {"content": content, "isError": result.is_error, **era.result}
     structured = result.structured
     if structured is not UNSET and not result.is_error and (era.is_stateless or isinstance(structured, dict)):
