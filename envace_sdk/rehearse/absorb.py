@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from envace_sdk.json import Json
 from envace_sdk.world.dynamics import Dynamics, ToolRule
-from envace_sdk.world.keys import key_of
+from envace_sdk.world.keys import get_path, key_of
 from envace_sdk.world.state import State
 
 __all__ = ["absorb", "shown_entities"]
@@ -57,6 +57,8 @@ def _entity(value: dict[str, Json], collection: str | None, dynamics: Dynamics) 
     if collection is None:
         return None
     rule = dynamics.collections[collection]
+    if any(isinstance(get_path(value, field), dict | list) for field in rule.key_fields):
+        return None  # {"service": {"service": "mail", …}}: a wrapper that is called like the key
     key = key_of(value, rule.key)
     return None if key is None or len(value) <= len(rule.key_fields) else (collection, key, value)
 
