@@ -9,18 +9,20 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from envace_sdk.errors import EnvaceError, WorldError
 from envace_sdk.json import UNSET, Json
 from envace_sdk.rehearse import Worlds
-from envace_sdk.store import Store
 from envace_sdk.world.clock import clock_text
 from envace_sdk.world.diff import EntityChange, diff
 from envace_sdk.world.state import State
 from envace_sdk.world.world import World
 
 from .snapshots import Snapshots
+
+if TYPE_CHECKING:
+    from envace_sdk.store import Store
 
 __all__ = ["OPERATIONS", "Control"]
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from envace_sdk.errors import WorldError
-from envace_sdk.store import Store
 from envace_sdk.world.state import State
 from envace_sdk.world.world import World
+
+if TYPE_CHECKING:
+    from envace_sdk.store import Store
 
 __all__ = ["Snapshots"]
 

@@ -6,14 +6,17 @@ import asyncio
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from envace_sdk.errors import WorldError
-from envace_sdk.store import Store
 from envace_sdk.tools.model import ToolCall
 from envace_sdk.world.world import World
 
 from .base import Rehearsal
 from .environment import Environment
+
+if TYPE_CHECKING:  # the database library takes longer to import than all the rest of a server
+    from envace_sdk.store import Store
 
 __all__ = ["Worlds"]
 
