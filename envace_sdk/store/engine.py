@@ -81,9 +81,17 @@ def _sqlite(url: URL) -> Engine:
 
 def _postgresql(url: URL) -> Engine:
     try:
-        return create_engine(url, pool_pre_ping=True)
+        engine = create_engine(url, pool_pre_ping=True)
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         raise StoreError('PostgreSQL needs its driver: pip install "envace-sdk[postgres]"') from error
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _record: object) -> None:
+        # Times at either end of the calendar leave it in other zones, and then Python cannot read them.
+        connection.execute("SET TIME ZONE 'UTC'")
+        connection.commit()
+
+    return engine
 
 
 @contextmanager

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, Literal
-
-import immutables
 
 from envace_sdk.errors import EnvaceError, ExpressionError
 from envace_sdk.json import Json
 from envace_sdk.rehearse.environment import Environment
-from envace_sdk.world.collection import Collection
 from envace_sdk.world.expressions.expression import Expression
-from envace_sdk.world.state import State
 
 from .attempt import Attempt
 from .checklist import Scene, compile_condition
-from .episode import CallRecord, Episode
+from .episode import Episode
 from .evaluate import Score, judge
-from .mistakes import mistakes, texts
-from .model import ChecklistItem, Task
+from .havoc import havoc
+from .mistakes import mistakes
+from .model import Task
 from .witness import WitnessRun, run_witness
 
 __all__ = ["CheckReport", "Problem", "TaskReport", "check"]
@@ -212,17 +210,16 @@ def _find_empty_items(found: Sequence[_Checked], environment: Environment) -> No
     for checked in found:
         if checked.idle is None or checked.idle_score is None:
             continue
-        cases = [Scene(episode) for episode in (checked.idle, checked.witness) if episode is not None]
+        idle = Scene(checked.idle)
+        cases = [Scene(checked.witness)] if checked.witness is not None else []
         cases += [scene for other, scene in witnesses[:_OTHERS] if other is not checked]
         for item, score in zip(checked.task.checklist, checked.idle_score.items, strict=True):
-            if score.passed and _always_holds(item, cases, checked.idle.start, environment):
-                message = "it holds whatever is done, so it tells nothing"
-                checked.add("tells nothing", message, "warning", item.id)
-
-
-def _always_holds(item: ChecklistItem, cases: Sequence[Scene], start: State, environment: Environment) -> bool:
-    condition = compile_condition(item.that)
-    return all(_holds(condition, scene) for scene in (*cases, *_havoc(condition, start, environment)))
+            if not score.passed:
+                continue
+            condition = compile_condition(item.that)
+            worst = havoc(condition, idle, checked.idle.start, environment)
+            if all(_holds(condition, scene) for scene in chain(cases, worst)):
+                checked.add("tells nothing", "it holds whatever is done", "warning", item.id)
 
 
 def _holds(condition: Expression, scene: Scene) -> bool:
@@ -230,15 +227,3 @@ def _holds(condition: Expression, scene: Scene) -> bool:
         return scene.holds(condition)
     except ExpressionError:
         return False
-
-
-def _havoc(condition: Expression, start: State, environment: Environment) -> Iterator[Scene]:
-    """Everything called with no regard, nothing left as it was, and every text that the condition knows said."""
-    strange = Collection([("havoc", {})])
-    final = start.replace(
-        version=start.version + 1,
-        collections=immutables.Map(dict.fromkeys((*environment.dynamics.collections, *start.collections), strange)),
-    )
-    calls = [CallRecord(tool.name, {}) for tool in environment.toolset]
-    yield Scene(Episode(start, final, calls, " ".join(texts(condition.node))))
-    yield Scene(Episode(start, final, [], ""))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from envace_sdk.world.expressions.macros import MACROS
-from envace_sdk.world.expressions.nodes import Call, Index, Literal, Name, Node, Select, children, walk
+from envace_sdk.world.expressions.nodes import Call, Index, Literal, Name, Node, Select, children
 
 from .checklist import NAMES
 
-__all__ = ["mistakes", "texts"]
+__all__ = ["mistakes"]
 
 _CALLING = frozenset({"called", "attempted"})
 _ASKING = frozenset({"get", "exists", "find", "count"})
@@ -18,11 +18,6 @@ _ASKING = frozenset({"get", "exists", "find", "count"})
 def mistakes(node: Node, tools: Collection[str], collections: Collection[str]) -> list[str]:
     """What is wrong with a condition, whatever happens in an episode. Sentences, in the order of the source."""
     return list(dict.fromkeys(_mistakes(node, tools, collections, NAMES)))
-
-
-def texts(node: Node) -> list[str]:
-    """The texts that are written in a condition."""
-    return [found.value for found in walk(node) if isinstance(found, Literal) and isinstance(found.value, str)]
 
 
 def _mistakes(node: Node, tools: Collection[str], collections: Collection[str], names: frozenset[str]) -> Iterator[str]:

@@ -370,6 +370,15 @@ def test_times_are_kept_in_utc_to_the_microsecond(store, url):
         assert abs(datetime.now(UTC) - found.created_at) < timedelta(minutes=5)
 
 
+@pytest.mark.parametrize("clock", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Lima"])
+def test_times_at_the_ends_of_the_calendar_survive_any_zone_of_the_server(url, monkeypatch, clock, zone):
+    monkeypatch.setenv("PGTZ", zone)
+    with Store.open(url) as store, Store.open(url) as other:
+        store.save("retail", World("w", State(clock=clock)))
+        assert other.load("retail", "w").clock == clock
+
+
 def test_worlds_and_snapshots_are_told_apart_by_toolset(store):
     for toolset in ("retail", "itops"):
         store.save(toolset, world())
