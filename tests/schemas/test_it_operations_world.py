@@ -85,7 +85,10 @@ def times(value) -> Iterator[tuple[str, datetime]]:
             yield from times(item)
     elif isinstance(value, dict):
         for name, item in value.items():
-            if name in {"at", "reported_at", "resolved_at", "closed_at", "filed_at", "granted_at", "posted_at"} and item:
+            if (
+                name in {"at", "reported_at", "resolved_at", "closed_at", "filed_at", "granted_at", "posted_at"}
+                and item
+            ):
                 yield name, moment(item)
             yield from times(item)
 
