@@ -63,7 +63,7 @@ class CollectionRule(_Model):
     mint: str = ""
     """How a new key looks: literal text with one of `{n}`, `{n:05}`, `{hex:8}`, `{alnum:6}`, `{uuid}` in it.
     "" derives it from the keys already there, else from the schema. `{n}` alone mints integers when the schema
-    wants them."""
+    wants them, `{int}` always."""
     start_at: int = 1
     """The first `{n}`."""
     open: bool = False

@@ -22,7 +22,7 @@ from .state import State
 
 __all__ = ["mint", "mint_key"]
 
-_PLACE = re.compile(r"\{(n|hex|alnum|uuid)(?::(\d{1,3}))?\}", re.ASCII)
+_PLACE = re.compile(r"\{(n|int|hex|alnum|uuid)(?::(\d{1,3}))?\}", re.ASCII)
 _ATTEMPTS = 200
 _SAMPLE = 20
 """How many entities are looked at to learn what keys look like."""
@@ -127,10 +127,14 @@ def _template(text: str, *, integer: bool) -> Shape:
     places = list(_PLACE.finditer(text))
     if len(places) != 1:
         raise WorldError(
-            f"mint {text!r}: expected one of {{n}}, {{n:05}}, {{hex:8}}, {{alnum:6}}, {{uuid}} in it, once"
+            f"mint {text!r}: expected one of {{n}}, {{n:05}}, {{int}}, {{hex:8}}, {{alnum:6}}, {{uuid}} in it, once"
         )
     kind, size = places[0].groups()
     before, after = text[: places[0].start()], text[places[0].end() :]
+    if kind == "int":
+        if text != "{int}":
+            raise WorldError(f"mint {text!r}: {{int}} stands alone, since no text can stand around a number")
+        return Numbered("", 0, "", integer=True)
     if kind == "n":
         return Numbered(before, int(size or 0), after, integer=integer and text == "{n}")
     if kind == "uuid":

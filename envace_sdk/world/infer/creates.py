@@ -1,0 +1,160 @@
+"""Rules of tools that make things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from envace_sdk.json import UNSET, Json
+
+from . import cel
+from .answers import confirmation, entity_answer
+from .arguments import Argument, fields_of
+from .effects import Decision
+from .groups import Member
+from .keying import minted_key
+from .scene import Scene
+from .states import first_status
+
+__all__ = ["changed_field", "copy_rule", "create_many_rule", "create_rule", "taken", "upsert_rule"]
+
+_MADE = (("created", "at"), ("created", "on"), ("created", "date"), ("creation", "date"), ("date", "created"),
+         ("created",), ("create", "time"), ("create", "date"), ("creation", "time"), ("inserted", "at"))  # fmt: skip
+_CHANGED = (("updated", "at"), ("updated", "on"), ("modified", "at"), ("updated",), ("modified",), ("last", "updated"),
+            ("last", "modified"), ("update", "time"), ("last", "updated", "at"), ("date", "modified"))  # fmt: skip
+
+
+def create_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+    """A tool that makes one."""
+    reading = member.reading
+    arguments = scene.others(reading)
+    rule: dict[str, Any] = {"effect": "create", "collection": scene.collection}
+    key = minted_key(reading, scene)
+    if key is not None:
+        rule["key"] = key
+    rule["take"] = taken(arguments, scene)
+    given = {scene.field_name(argument): argument for argument in arguments}
+    rule["set"] = {**_argument_defaults(arguments, scene), **_server_fields(scene, given)}
+    rule["returns"] = entity_answer(member, scene)
+    return rule
+
+
+def upsert_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+    """A tool that writes one, whether or not it is there."""
+    reading = member.reading
+    changed = changed_field(scene)
+    rule: dict[str, Any] = {
+        "effect": "update",
+        "collection": scene.collection,
+        "key": minted_key(reading, scene, whole=True),
+        "upsert": True,
+        "take": taken(scene.others(reading), scene),
+        "returns": entity_answer(member, scene),
+    }
+    if changed is not None:
+        rule["set"] = {changed: "now"}
+    return rule
+
+
+def copy_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+    """A tool that makes one from one that is there."""
+    reading = member.reading
+    own = cel.argument(scene.key.of(reading)[-1])
+    keys = {part.field for part in scene.key.parts}
+    arguments = {scene.field_name(argument): argument for argument in scene.others(reading)}
+    values: dict[str, str] = {}
+    for field in scene.fields:
+        if field.writable and field.name not in keys:
+            held = cel.or_null(cel.member("source", [field.name]))
+            given = arguments.get(field.name)
+            values[field.name] = held if given is None else f"default({cel.argument(given)}, {held})"
+    return {
+        "effect": "create",
+        "collection": scene.collection,
+        "let": {"source": f"get({cel.text(scene.collection)}, {own})"},
+        "requires": [
+            {
+                "that": "source != null",
+                "error": f"{cel.template(scene.title)} '{{{own}}}' not found",
+                "status": "not_found",
+            }
+        ],
+        "take": taken([a for name, a in arguments.items() if name not in values], scene),
+        "set": {**values, **_server_fields(scene, dict.fromkeys(values))},
+        "returns": entity_answer(member, scene),
+    }
+
+
+def create_many_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+    """A tool that makes one for each element of a list."""
+    batch = decision.batch
+    assert batch is not None
+    name = cel.text(scene.collection)
+    members = {scene.fields.bare(m): m for m in fields_of(batch.item, member.reading.tool.input_schema)}
+    key = [_item_part(members.get(part.words)) for part in scene.key.parts]
+    fields = {scene.field_name(m): m for m in members.values()}
+    change: dict[str, Any] = {
+        "effect": "create",
+        "collection": scene.collection,
+        "each": cel.argument(batch),
+        "take": "*",
+        "set": _server_fields(scene, fields, of="item"),
+    }
+    given = [part for part in key if part is not None]
+    if given and len(given) == len(key):
+        change["key"] = given[0] if len(key) == 1 else given
+        joined = given[0] if len(key) == 1 else "[" + ", ".join(given) + "]"
+        made = f"{cel.argument(batch)}.map(item, get({name}, {joined}))"
+    else:
+        stamp = next((field for field, value in change["set"].items() if value == "now"), None)
+        made = cel.argument(batch) if stamp is None else f"find({name}, {{{cel.text(stamp)}: now}})"
+    returns = confirmation(member, scene, {}, "created") if scene.shown else {"object": {scene.list_name: made}}
+    return {"effect": "compute", "collection": scene.collection, "also": [change], "returns": returns}
+
+
+def _item_part(argument: Argument | None) -> str | None:
+    return None if argument is None else cel.value(argument, "item")
+
+
+def taken(arguments: Iterable[Argument], scene: Scene) -> Json:
+    """The `take` of a rule: a list of names where fields are called like arguments, else where each comes from."""
+    pairs = {scene.field_name(a): cel.dotted(a.path) for a in arguments if not any("." in step for step in a.path)}
+    return list(pairs) if all(field == path for field, path in pairs.items()) else pairs
+
+
+def _argument_defaults(arguments: Iterable[Argument], scene: Scene) -> dict[str, str]:
+    return {
+        scene.field_name(a): f"default({cel.argument(a)}, {cel.literal(a.default)})"
+        for a in arguments
+        if a.default is not UNSET and a.default is not None and not a.required
+    }
+
+
+def _server_fields(scene: Scene, given: Mapping[str, Argument | None], of: str = "args") -> dict[str, str]:
+    """What the server fills in when it makes one; `given` are the fields that the call may give."""
+    found: dict[str, str] = {}
+    status = scene.fields.status
+    if status is not None:
+        first = first_status(status)
+        argument = given.get(status.name)
+        if first is not None and status.name not in given:
+            found[status.name] = cel.literal(first)
+        elif first is not None and argument is not None and not argument.required and argument.default is UNSET:
+            found[status.name] = f"default({cel.argument(argument, of)}, {cel.literal(first)})"
+    found.update({name: cel.literal(value) for name, value in scene.starts.items() if name not in given})
+    for name in (_known(scene, _MADE), changed_field(scene)):
+        if name is not None and name not in given:
+            found[name] = "now"
+    return found
+
+
+def _known(scene: Scene, names: tuple[tuple[str, ...], ...]) -> str | None:
+    found = next((f for words in names if (f := scene.fields.find(words, exact=True)) is not None), None)
+    if found is not None:
+        return None if found.writable else found.name
+    return None if scene.shown else scene.fields.put(names[0], scene.style).name
+
+
+def changed_field(scene: Scene) -> str | None:
+    """The field that keeps the time of the last change; None where things do not have one."""
+    return _known(scene, _CHANGED) if scene.changes else None

@@ -1,0 +1,72 @@
+"""What a tool's description says in its first sentence: the verb it opens with and what it speaks of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .names import DETERMINERS, PREPOSITIONS
+from .verbs import Sense, leading, senses
+from .words import bag, is_plural, singular, split
+
+__all__ = ["Telling", "tell"]
+
+_SENTENCE = re.compile(r"(?<=[.!?;])\s|\n\n|\s[-–—]\s")
+_FILLER = bag(
+    "this tool tools use used using allows allow you to can will be is it function method endpoint api command "
+    "call please lets let helps enables enable user users the agent for when operation action performs perform "
+    "via"
+)
+_MAX_TEXT = 2000
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A description, read."""
+
+    opening: str = ""
+    """The first word that carries meaning, lower-case."""
+    verb: str = ""
+    """The general verb it opens with, in its base form; "" when it opens with none."""
+    senses: tuple[Sense, ...] = ()
+    object: tuple[str, ...] = ()
+    """The words that verb acts on, in the singular: "Create a new support ticket for …" → support, ticket."""
+    plural: bool = False
+    words: frozenset[str] = frozenset()
+    """Every word of the first sentence, in the singular."""
+    text: str = ""
+    """The whole description, lower-case."""
+
+
+@lru_cache(maxsize=2048)
+def tell(description: str) -> Telling:
+    """Read a description."""
+    text = description[:_MAX_TEXT].strip()
+    sentence = next((part for part in _SENTENCE.split(text) if part.strip()), "")
+    words = split(sentence.replace("'s", ""))
+    start = 0
+    while start < len(words) and (words[start] in _FILLER or (words[start].endswith("ly") and len(words[start]) > 4)):
+        start += 1
+    if start == len(words):
+        start = 0
+    opening = words[start] if words else ""
+    verb = leading(opening) if opening else None
+    rest = words[start + 1 :] if verb else words[start:]
+    thing: list[str] = []
+    for word in rest[:10]:
+        if word in PREPOSITIONS or word in {"and", "that", "which", "whose", "where", "when", "is", "are", "if"}:
+            if thing:
+                break
+            continue
+        if word not in DETERMINERS and not word.isdigit():
+            thing.append(word)
+    return Telling(
+        opening,
+        verb or "",
+        senses(verb) if verb else (),
+        tuple(singular(word) for word in thing),
+        bool(thing) and is_plural(thing[-1]),
+        frozenset(singular(word) for word in words),
+        text.lower(),
+    )

@@ -1,0 +1,162 @@
+"""From a toolset to its dynamics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from envace_sdk.tools.model import Tool
+from envace_sdk.world.dynamics import CollectionRule, Dynamics, ToolRule
+
+from .changes import configure_rule, increase_rule, settings_rule, state_rule, update_rule
+from .creates import copy_rule, create_many_rule, create_rule, upsert_rule
+from .effects import Decision, Kind, decide, survey
+from .fields import known_fields
+from .groups import Group, Member, group
+from .keys import find_key
+from .lists import append_rule, take_rule
+from .merging import merge
+from .mints import mint_of
+from .outputs import entity_fields
+from .reading import read
+from .reads import exists_rule, opaque_rule, read_rule, stats_rule
+from .removals import clear_rule, delete_many_rule, delete_rule, read_many_rule, update_many_rule
+from .scene import Scene
+from .searches import count_rule, search_rule
+from .words import bag, plural, spell, split, style_of
+
+__all__ = ["infer"]
+
+_Builder = Callable[[Member, Decision, Scene], dict[str, Any]]
+
+_BUILDERS: dict[Kind, _Builder] = {
+    "create": create_rule,
+    "copy": copy_rule,
+    "upsert": upsert_rule,
+    "read": read_rule,
+    "search": search_rule,
+    "update": update_rule,
+    "state": state_rule,
+    "increase": increase_rule,
+    "append": append_rule,
+    "take": take_rule,
+    "delete": delete_rule,
+    "clear": clear_rule,
+    "count": count_rule,
+    "exists": exists_rule,
+    "stats": stats_rule,
+    "settings": settings_rule,
+    "configure": configure_rule,
+    "create_many": create_many_rule,
+    "read_many": read_many_rule,
+    "update_many": update_many_rule,
+    "delete_many": delete_many_rule,
+    "opaque": opaque_rule,
+}
+
+_EARLY: frozenset[Kind] = bag("update state increase append take configure update_many")
+"""What changes things is looked at first: it may speak of fields that makers start and searches look for."""
+
+_CHANGES: frozenset[Kind] = _EARLY | {"upsert"}
+_MAKES: frozenset[Kind] = bag("create copy upsert create_many")
+
+_FIRST = 1001
+"""The first of ids that are numbers, high enough not to be taken for a count."""
+
+
+def infer(toolset: Iterable[Tool]) -> Dynamics:
+    """The dynamics that a toolset's definitions suggest, with a reason and a confidence for every tool.
+
+    A collection into which no tool creates is `open`: the real world may hold what this one has not seen.
+    """
+    tools = list(toolset)
+    label = getattr(toolset, "name", "")
+    readings = read(tools)
+    groups = group(readings, _label(label))
+    merge(groups)
+    style = _style(tools)
+    names = [argument.name for reading in readings for argument in reading.arguments]
+    collections: dict[str, CollectionRule] = {}
+    rules: dict[str, ToolRule] = {}
+    for found in groups:
+        scene = _scene(found, names, style, taken=set(collections))
+        decisions = {id(member): decide(member, scene) for member in found.members}
+        scene.changes = any(decision.kind in _CHANGES for decision in decisions.values())
+        used = False
+        for member in sorted(found.members, key=lambda m: decisions[id(m)].kind not in _EARLY):
+            decision = decisions[id(member)]
+            rules[member.reading.tool.name] = _rule(member, decision, scene)
+            used = used or decision.kind != "opaque"
+        if used:
+            makes = any(decision.kind in _MAKES for decision in decisions.values())
+            collections[scene.collection] = _collection(scene, makes)
+    ordered = {tool.name: rules[tool.name] for tool in tools if tool.name in rules}
+    return Dynamics(collections=collections, tools=ordered)
+
+
+def _label(name: str) -> str:
+    words = split(name)
+    return words[-1] if words else "item"
+
+
+def _style(tools: Iterable[Tool]) -> str:
+    """The style in which answers spell their fields: that of the arguments, for they go into the answers."""
+    names: list[str] = []
+    for tool in tools:
+        properties = tool.input_schema.get("properties")
+        if isinstance(properties, dict):
+            names += properties
+    told = [name for name in names if len(split(name)) > 1]
+    if told:
+        return style_of(told)
+    style = style_of(tool.name for tool in tools)
+    if any(name[:1].isupper() for name in names):
+        return "pascal"
+    return "camel" if style == "camel" else "snake"
+
+
+def _scene(found: Group, names: list[str], style: str, taken: set[str]) -> Scene:
+    key = find_key(found, names)
+    fields = known_fields(found, key)
+    noun = found.noun or ("item",)
+    collection = base = _safe("_".join((*noun[:-1], plural(noun[-1]))))
+    number = 2
+    while collection in taken:
+        collection, number = f"{base}_{number}", number + 1
+    scene = Scene(
+        group=found,
+        key=key,
+        fields=fields,
+        collection=collection,
+        noun=" ".join(noun),
+        list_name=spell((*noun[:-1], plural(noun[-1])), style),
+        style=style,
+        shown=bool(entity_fields(found)),
+    )
+    survey(scene)
+    return scene
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^\w-]", "_", name) or "items"
+
+
+def _rule(member: Member, decision: Decision, scene: Scene) -> ToolRule:
+    built = _BUILDERS[decision.kind](member, decision, scene)
+    filled = {name: value for name, value in built.items() if value not in ({}, [], None)}
+    return ToolRule(**filled, confidence=decision.confidence, reason=decision.reason)
+
+
+def _collection(scene: Scene, makes: bool) -> CollectionRule:
+    names = [part.field for part in scene.key.parts]
+    default = " ".join(scene.collection.split("_"))
+    noun = scene.noun if plural(scene.noun.split(" ")[-1]) != default or scene.noun != default.removesuffix("s") else ""
+    mint = mint_of(scene.group, scene.key) if makes else ""
+    return CollectionRule(
+        key=names[0] if len(names) == 1 else names,
+        noun=noun,
+        mint=mint,
+        start_at=_FIRST if mint == "{int}" else 1,
+        open=not makes,
+    )

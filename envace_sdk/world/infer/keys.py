@@ -1,0 +1,249 @@
+"""How the things of a group are told apart, and by which argument each tool names one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .arguments import Argument
+from .groups import Group, Member
+from .ids import STRONG, WEAK, bare, names_thing
+from .merging import owner_of
+from .outputs import entity_fields
+from .reading import Reading
+from .verbs import Sense
+from .words import bag, singular, spell, style_of
+
+__all__ = ["Key", "KeyPart", "find_key"]
+
+_SINGLES: frozenset[Sense | None] = bag("read update put state flag end delete remove increase decrease exists copy")
+_OLD = bag("old current from source src original existing")
+_NEW = bag("new to target destination dest dst updated")
+
+
+@dataclass(frozen=True)
+class KeyPart:
+    """One field of a key."""
+
+    field: str
+    """The entity's field, as spelled in answers."""
+    words: tuple[str, ...]
+    """Its bare name, in words."""
+    argument: Argument | None = None
+    """An argument that gives it, for its schema."""
+
+
+@dataclass
+class Key:
+    """The key of a group."""
+
+    parts: tuple[KeyPart, ...]
+    given: dict[int, tuple[Argument, ...]] = field(default_factory=dict)
+    """Per tool (by identity of its reading) the arguments that give the parts, in their order."""
+    minted: bool = True
+    """Whether the last part is made by the server."""
+    lookups: dict[int, Argument] = field(default_factory=dict)
+    """Per tool that names a thing by another field than the key, the argument that does."""
+    evidence: str = ""
+
+    @property
+    def own(self) -> KeyPart:
+        """The part that is the thing's own; those before it say where it belongs."""
+        return self.parts[-1]
+
+    def of(self, reading: Reading) -> tuple[Argument, ...]:
+        """The arguments by which the tool names one; empty when it does not."""
+        return self.given.get(id(reading), ())
+
+
+def find_key(group: Group, names: Sequence[str]) -> Key:
+    """The key of a group's things; `names` are argument names of the whole toolset, for their style."""
+    singles = [member for member in group.members if _single(member)]
+    owns = {id(m.reading): own for m in singles if (own := _own(m, group)) is not None}
+    if not owns:
+        return _unseen(group, names)
+    words, reader = _primary(group, singles, owns)
+    others = _others(group, singles, owns)
+    made = _made(group)
+    spelled = _spelling(group, words, owns[id(reader.reading)], made)
+    parts = [
+        KeyPart(spelled.get(other, other_argument.name), other, other_argument) for other, other_argument in others
+    ]
+    own_argument = owns[id(reader.reading)]
+    parts.append(KeyPart(spelled[words], words, own_argument))
+    key = Key(tuple(parts))
+    for member in group.members:
+        own = owns.get(id(member.reading))
+        if own is not None and _is_lookup(own, group, words, made):
+            key.lookups[id(member.reading)] = own
+        elif given := _given(member, group, key, own):
+            key.given[id(member.reading)] = given
+    key.minted = not any(words in arguments for arguments in made)
+    key.evidence = f"{reader.reading.tool.name} takes {'.'.join(own_argument.path)}"
+    return key
+
+
+def _single(member: Member) -> bool:
+    reading = member.reading
+    if member.listed:
+        return True
+    if reading.sense == "read" and reading.name.plural and not any(a.required for a in reading.arguments):
+        return False
+    if reading.sense == "search" and (
+        "read" not in reading.senses or reading.name.plural or len(reading.required) != 1
+    ):
+        return False
+    return reading.sense in _SINGLES or reading.sense is None or (reading.sense == "search")
+
+
+def _own(member: Member, group: Group) -> Argument | None:
+    """The argument that names the thing itself."""
+    reading = member.reading
+    best: tuple[float, int, Argument] | None = None
+    for place, argument in enumerate(reading.arguments):
+        score = names_thing(argument, group.nouns)
+        if owner_of(argument, group.siblings, group) is not None and score < 0.95:
+            score = min(score, 0.1)
+        elif owner_of(argument, group.siblings, group) is not None:
+            score = 0.2
+        if argument.words and argument.words[0] in _OLD and len(argument.words) > 1 and score:
+            score += 0.2
+        if argument.words and argument.words[0] in _NEW and len(argument.words) > 1:
+            score = min(score, 0.3)
+        if not score and argument.required and argument.is_scalar and not argument.is_flag and not argument.enum:
+            score = 0.3 if len(reading.required) == 1 else 0.05
+        if (reading.sense == "search" and score < 0.8) or (reading.name.plural and score < 0.6):
+            score = 0
+        score += 0.25 if argument.required and score else 0
+        if score > 0.3 and (best is None or (score, -place) > best[:2]):
+            best = (score, -place, argument)
+    return best[2] if best else None
+
+
+def _primary(group: Group, singles: Sequence[Member], owns: dict[int, Argument]) -> tuple[tuple[str, ...], Member]:
+    """The words of the key, and the tool whose spelling of it counts."""
+    made = _made(group)
+    weights = {"read": 3.0, "delete": 2.0, "end": 2.0, "update": 1.5}
+    votes: Counter[tuple[str, ...]] = Counter()
+    speaker: dict[tuple[str, ...], Member] = {}
+    for member in singles:
+        own = owns.get(id(member.reading))
+        if own is None:
+            continue
+        words = key_words(own, group)
+        weight = weights.get(member.reading.sense or "", 1.0)
+        if member.listed or member.aspect:
+            weight = 0.8
+        votes[words] += weight  # type: ignore[assignment]  # weights need not be whole
+        held = speaker.get(words)
+        if held is None or weight > weights.get(held.reading.sense or "", 1.0):
+            speaker[words] = member
+    minted = [words for words in votes if not any(words in arguments for arguments in made)]
+    candidates = minted if len(minted) < len(votes) and minted and _strong(minted) else list(votes)
+    words = max(candidates, key=lambda found: votes[found])
+    return words, speaker[words]
+
+
+def _strong(found: Sequence[tuple[str, ...]]) -> bool:
+    return any(words[-1] in STRONG for words in found)
+
+
+def key_words(argument: Argument, group: Group) -> tuple[str, ...]:
+    """The bare name of a key argument: `ticket_id` → id, `old_name` → name, `project` by its description → name."""
+    words = bare(argument.words, group.nouns)
+    if len(words) > 1 and words[0] in _OLD:
+        words = bare(words[1:], group.nouns)
+    if tuple(singular(word) for word in words) in group.nouns:
+        made = _made(group)
+        told = [
+            w for w in argument.description.lower().replace(",", " ").replace(".", " ").split() if w in STRONG | WEAK
+        ]
+        if told and any((told[0],) in arguments for arguments in made) and told[0] not in {"id", "ids"}:
+            return (told[0],)
+    return words
+
+
+def _is_lookup(
+    own: Argument, group: Group, words: tuple[str, ...], made: Sequence[dict[tuple[str, ...], Argument]]
+) -> bool:
+    """Whether a tool names a thing by another field than the key, one that its maker is given."""
+    asked = key_words(own, group)
+    return asked != words and any(asked in arguments for arguments in made)
+
+
+def _made(group: Group) -> list[dict[tuple[str, ...], Argument]]:
+    """Per tool that makes such things, its arguments by their bare names."""
+    return [
+        {bare(argument.words, group.nouns): argument for argument in member.reading.arguments}
+        for member in group.members
+        if member.reading.sense in {"create", "add", "put"} and not member.listed and not member.aspect
+    ]
+
+
+def _others(
+    group: Group, singles: Sequence[Member], owns: dict[int, Argument]
+) -> list[tuple[tuple[str, ...], Argument]]:
+    """What every tool asks for beside the thing's own id, and the makers too: the outer parts of the key."""
+    asking = [m for m in singles if id(m.reading) in owns and not m.listed]
+    if not any(m.reading.sense in {"read", "delete", "end", "state", "flag"} for m in asking):
+        return []
+    found: list[tuple[tuple[str, ...], Argument]] = []
+    made = _made(group)
+    first = next(m for m in asking if m.reading.sense in {"read", "delete", "end", "state", "flag"})
+    for argument in first.reading.required:
+        words = bare(argument.words, group.nouns)
+        if argument is owns[id(first.reading)] or not argument.is_scalar or argument.enum or argument.is_flag:
+            continue
+        common = all(
+            any(bare(other.words, group.nouns) == words and other.required for other in member.reading.arguments)
+            for member in asking
+        )
+        in_makers = all(any(w == words and a.required for w, a in arguments.items()) for arguments in made)
+        identifies = words[-1] in STRONG | WEAK or owner_of(argument, group.siblings, group) is not None
+        if common and in_makers and (made or identifies) and (identifies or len(asking) > 1):
+            found.append((words, argument))
+    return found[:4]
+
+
+def _spelling(
+    group: Group,
+    words: tuple[str, ...],
+    argument: Argument,
+    made: Sequence[dict[tuple[str, ...], Argument]],
+) -> dict[tuple[str, ...], str]:
+    """How key fields are spelled in answers: as an output schema says, as the maker takes it, else as it is asked for."""
+    shown = {bare(found.words, group.nouns): found.name for found in entity_fields(group)}
+    spelled = {found: name for found, name in shown.items()}
+    if words not in spelled:
+        maker = next((arguments[words] for arguments in made if words in arguments), None)
+        spelled[words] = (maker or argument).name
+        if shown and maker is None:
+            stand_in = [name for found, name in shown.items() if found in {("id",), ("uuid",)} or found[-1] in STRONG]
+            if len(stand_in) == 1 or ("id",) in shown:
+                spelled[words] = shown.get(("id",), stand_in[0])
+    return spelled
+
+
+def _given(member: Member, group: Group, key: Key, own: Argument | None) -> tuple[Argument, ...]:
+    """The arguments of a tool that give the key's parts; none unless all are there."""
+    arguments = {bare(argument.words, group.nouns): argument for argument in member.reading.arguments}
+    found: list[Argument] = []
+    for part in key.parts[:-1]:
+        if part.words not in arguments:
+            return ()
+        found.append(arguments[part.words])
+    if own is None:
+        own = arguments.get(key.own.words)
+        if own is not None and (not own.is_scalar or owner_of(own, group.siblings, group) is not None):
+            own = None
+    return (*found, own) if own is not None else ()
+
+
+def _unseen(group: Group, names: Sequence[str]) -> Key:
+    """The key of things that no tool asks for by key: named as an answer's schema or other things' keys suggest."""
+    shown = entity_fields(group)
+    for argument in shown:
+        if names_thing(argument, group.nouns) >= 0.95:
+            return Key((KeyPart(argument.name, bare(argument.words, group.nouns), argument),), evidence="output schema")
+    return Key((KeyPart(spell(("id",), style_of(names)), ("id",)),), evidence="no tool takes a key")

@@ -1,0 +1,259 @@
+"""Reading tool names: which word is the verb, which are the thing it acts on, which only say where it belongs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from .verbs import is_half_nounish, is_nounish, known, phrasal, senses
+from .words import bag, base_verbs, is_plural, segments, singular
+
+__all__ = ["Name", "phrase", "read_names"]
+
+PREPOSITIONS = bag("by for to from in into on onto of with within at as per via against under about")
+DETERMINERS = bag(
+    "a an the my our your their his her its this that these those all any some new existing current given "
+    "specific single multiple many one several each every own full available batch bulk and or me us you it them"
+)
+_MANY = bag("all multiple many several batch bulk")
+_TAILS = bag("details detail info information summary overview data content contents list all")
+_JUNK = bag("api apis tool tools mcp rpc endpoint cmd svc service services controller handler manager")
+_VERSION = re.compile(r"v\d+\w{0,6}")
+_SHARED = 0.6
+
+
+@dataclass(frozen=True)
+class Name:
+    """A tool name taken apart. Nouns are in the singular."""
+
+    verb: str = ""
+    noun: tuple[str, ...] = ()
+    """What the verb acts on; empty when the name does not say."""
+    plural: bool = False
+    """Whether it speaks of many."""
+    owner: tuple[str, ...] = ()
+    """What the noun belongs to (`ticket_add_comment`, `tickets.comments.create`): a ticket."""
+    by: tuple[str, ...] = ()
+    """The words after "by"."""
+    aims: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Other prepositions with what follows: `move_card_to_list`, `mark_as_done`."""
+    inherited: bool = False
+    """Whether the noun is that of its namespace (`tickets.create`)."""
+
+
+@dataclass
+class _Draft:
+    words: tuple[str, ...]
+    context: tuple[tuple[str, ...], ...] = ()
+    shared: tuple[str, ...] = field(default=())
+    told: str = ""
+    """First word of the description."""
+
+
+def read_names(names: Sequence[str], openings: Sequence[str]) -> list[Name]:
+    """Read all names of a toolset together, since each says how the others are built.
+
+    `openings` are the words with which the tools' descriptions open, "" where there is none.
+    """
+    drafts = [_draft(levels, opening) for levels, opening in zip(_unflatten(names), openings, strict=True)]
+    _share(drafts)
+    places: list[int | None] = [_clear_verb(draft) for draft in drafts]
+    phrases = Counter(
+        found
+        for draft, place in zip(drafts, places, strict=True)
+        if place is not None
+        for found in _noun_phrases(draft, place)
+    )
+    for number, draft in enumerate(drafts):
+        if places[number] is None:
+            places[number] = _likely_verb(draft, phrases)
+    things = _things(drafts, places)
+    return [_name(draft, place, things) for draft, place in zip(drafts, places, strict=True)]
+
+
+def phrase(words: Iterable[str]) -> tuple[str, ...]:
+    """A noun phrase in the singular, determiners dropped."""
+    return tuple(singular(word) for word in words if word not in DETERMINERS)
+
+
+def _unflatten(names: Sequence[str]) -> list[list[tuple[str, ...]]]:
+    """The levels of each name; `createnote` is two words when `deletenote` or `listnotes` says so too."""
+    levels = [segments(name) or [(name.lower(),)] for name in names]
+    splits: dict[int, list[tuple[str, str]]] = {}
+    heard: dict[str, set[str]] = {}
+    for number, level in enumerate(levels):
+        last = level[-1]
+        if len(last) == 1 and not known(last[0]):
+            word = last[0]
+            for cut in range(3, len(word) - 2):
+                for verb, noun in ((word[:cut], word[cut:]), (word[cut:], word[:cut])):
+                    if known(verb) and len(noun) > 2:
+                        splits.setdefault(number, []).append((verb, noun))
+                        heard.setdefault(singular(noun), set()).add(verb)
+    for number, options in splits.items():
+        verb, noun = max(options, key=lambda option: (len(heard[singular(option[1])]), len(option[1])))
+        if len(heard[singular(noun)]) > 1:
+            levels[number][-1] = (verb, noun)
+    return levels
+
+
+def _draft(levels: list[tuple[str, ...]], opening: str) -> _Draft:
+    cleaned = [_clean(level) for level in levels]
+    kept = [level for level in cleaned if level] or [levels[-1]]
+    words, context = phrasal(kept[-1]), kept[:-1]
+    if not any(map(known, words)):
+        verbs = [level for level in context if len(level) == 1 and known(level[0]) and not is_nounish(level[0])]
+        if verbs:  # create/ticket
+            context.remove(verbs[-1])
+            words = verbs[-1] + words
+    return _Draft(words, tuple(context), told=opening)
+
+
+def _clean(level: tuple[str, ...]) -> tuple[str, ...]:
+    words = list(level)
+    while words and (words[0] in _JUNK or _VERSION.fullmatch(words[0])):
+        words.pop(0)
+    while words and (words[-1] in _JUNK or _VERSION.fullmatch(words[-1])):
+        words.pop()
+    return tuple(words)
+
+
+def _share(drafts: list[_Draft]) -> None:
+    """Take the words off that most names start with: a namespace, or the one thing the toolset is about."""
+    for _ in range(3):
+        firsts = Counter(draft.words[0] for draft in drafts if len(draft.words) > 1)
+        if not firsts:
+            return
+        word, count = firsts.most_common(1)[0]
+        if count < min(3, len(drafts)) or count < 2 or count < _SHARED * len(drafts):
+            return
+        rests = [draft.words[1:] for draft in drafts if draft.words[0] == word and len(draft.words) > 1]
+        if known(word) and not (is_half_nounish(word) and all(_clear(rest[0]) or _clear(rest[-1]) for rest in rests)):
+            return
+        if any(draft.words == (word,) for draft in drafts):
+            return
+        for draft in drafts:
+            if draft.words[0] == word and len(draft.words) > 1:
+                draft.words = draft.words[1:]
+                draft.shared = (*draft.shared, word)
+
+
+def _clear(word: str) -> bool:
+    return known(word) and not is_half_nounish(word)
+
+
+def _clear_verb(draft: _Draft) -> int | None:
+    """The place of the verb where the name alone tells it."""
+    words = draft.words
+    last = _last(words)
+    told = base_verbs(draft.told) if draft.told else ()
+    if len(words) == 1:
+        return 0 if known(words[0]) and (not is_nounish(words[0]) or words[0] in told or draft.shared) else None
+    for place in (0, last):
+        if known(words[place]) and words[place] in told:
+            return place
+    for place in (0, last):
+        if _clear(words[place]):
+            return place
+    if is_half_nounish(words[0]) and known(words[0]) and not is_nounish(words[0]):
+        return 0
+    middle = next((place for place in range(1, last) if _clear(words[place])), None)
+    if middle is not None:
+        return middle
+    if known(words[last]) and not is_nounish(words[last]):
+        return last
+    return None
+
+
+def _last(words: Sequence[str]) -> int:
+    """The last place where a verb may stand: what follows a preposition (`mark_as_done`) is none."""
+    return next((place for place, word in enumerate(words) if place and word in PREPOSITIONS), len(words)) - 1
+
+
+def _noun_phrases(draft: _Draft, place: int) -> set[tuple[str, ...]]:
+    before, after = draft.words[:place], draft.words[place + 1 :]
+    found = {phrase(_until_preposition(words)) for words in (before, after)}
+    return {words for words in found if words} | {words[-1:] for words in found if words}
+
+
+def _until_preposition(words: Sequence[str]) -> Sequence[str]:
+    cut = next((place for place, word in enumerate(words) if word in PREPOSITIONS), len(words))
+    return words[:cut]
+
+
+def _likely_verb(draft: _Draft, phrases: Counter[tuple[str, ...]]) -> int | None:
+    """The place of the verb where siblings or the description must tell it."""
+    words = draft.words
+    last = _last(words)
+    nouns = {found for (*_, found) in phrases}
+    if len(words) == 1:
+        return 0 if known(words[0]) and singular(words[0]) not in nouns else None
+    if known(words[0]) and singular(words[0]) not in nouns:
+        return 0
+    if known(words[last]) and singular(words[last]) not in nouns:
+        return last
+    told = base_verbs(draft.told) if draft.told else ()
+    if words[0] in told:
+        return 0
+    after, before = phrase(_until_preposition(words[1:])), phrase(words[:last])
+    if after and (after in phrases or after[-1:] in phrases) and singular(words[0]) not in nouns:
+        return 0
+    if before in phrases and singular(words[last]) not in nouns and not is_plural(words[last]):
+        return last if words[last] in told else None
+    if known(words[0]) and not is_plural(words[last]) and words[last] in told:
+        return last
+    return None
+
+
+def _things(drafts: Sequence[_Draft], places: Sequence[int | None]) -> set[tuple[str, ...]]:
+    """What is made or removed as such: `create_task_list` says that a task list is more than a list of tasks."""
+    found = set()
+    for draft, place in zip(drafts, places, strict=True):
+        if place is not None and {"create", "delete"} & set(senses(draft.words[place])):
+            found |= _noun_phrases(draft, place)
+    return found
+
+
+def _name(draft: _Draft, place: int | None, things: set[tuple[str, ...]]) -> Name:
+    words = draft.words
+    verb = "" if place is None else words[place]
+    before = () if place is None else words[:place]
+    after = words if place is None else words[place + 1 :]
+    main, aims = _aims(after)
+    if before and not main:
+        main, more = _aims(before)
+        aims, before = (*more, *aims), ()
+    owner = phrase(_until_preposition(before))
+    namespace = [phrase(level) for level in (*draft.context, draft.shared) if level]
+    many = any(word in _MANY for word in words)
+    while len(main) > 1 and main[-1] in _TAILS and phrase(main) not in things:
+        many = many or main[-1] in {"list", "all"}
+        main = main[:-1]
+    noun = phrase(main)
+    inherited = False
+    if not noun and namespace:
+        inherited = True
+        noun = namespace.pop()
+        own = [level for level in (*draft.context, draft.shared) if level][-1]
+        main = own
+    owner = owner or (namespace[-1] if namespace else ())
+    by = next((found for preposition, found in aims if preposition == "by"), ())
+    plural = many or (bool(main) and is_plural(main[-1]) and not inherited)
+    others = tuple((preposition, found) for preposition, found in aims if preposition != "by")
+    return Name(verb, noun, plural, owner, by, others, inherited)
+
+
+def _aims(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[str, ...]], ...]]:
+    """What stands before the first preposition, and what each preposition governs."""
+    main: list[str] = []
+    aims: list[tuple[str, list[str]]] = []
+    for word in words:
+        if word in PREPOSITIONS:
+            aims.append((word, []))
+        elif aims:
+            aims[-1][1].append(word)
+        else:
+            main.append(word)
+    return tuple(main), tuple((preposition, tuple(found)) for preposition, found in aims)

@@ -1,0 +1,72 @@
+"""A tool, read: its name taken apart, its description's first sentence, its arguments flattened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from envace_sdk.tools.model import Tool
+
+from .arguments import Argument, arguments_of
+from .descriptions import Telling, tell
+from .names import Name, read_names
+from .verbs import Sense, senses
+from .words import singular
+
+__all__ = ["Reading", "read"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What one tool's definition says."""
+
+    tool: Tool
+    name: Name
+    telling: Telling
+    arguments: tuple[Argument, ...]
+
+    @cached_property
+    def senses(self) -> tuple[Sense, ...]:
+        """What its verb may mean, likeliest first. The description decides between the senses of the name's verb,
+        and speaks alone where the name has no general verb.
+        """
+        named, told = senses(self.name.verb), self.telling.senses
+        if not named:
+            return told
+        if self.telling.verb != self.name.verb:
+            agreed = next((sense for sense in told[:1] if sense in named), None)
+            if agreed:
+                return (agreed, *(sense for sense in named if sense != agreed))
+        return named
+
+    @property
+    def sense(self) -> Sense | None:
+        """The likeliest sense."""
+        return self.senses[0] if self.senses else None
+
+    @cached_property
+    def required(self) -> tuple[Argument, ...]:
+        """The arguments that every call gives."""
+        return tuple(argument for argument in self.arguments if argument.required)
+
+    def hint(self, name: str) -> bool | None:
+        """An MCP annotation, if it is given as a boolean."""
+        value = self.tool.annotations.get(name)
+        return value if isinstance(value, bool) else None
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the tool says that it changes nothing."""
+        return self.hint("readOnlyHint") is True
+
+
+def read(tools: Sequence[Tool]) -> list[Reading]:
+    """Read all tools of a toolset together."""
+    tellings = [tell(tool.description) for tool in tools]
+    names = read_names([tool.name for tool in tools], [telling.opening for telling in tellings])
+    readings = []
+    for tool, name, telling in zip(tools, names, tellings, strict=True):
+        nouns = frozenset(singular(word) for word in (*name.noun, name.verb, *name.owner))
+        readings.append(Reading(tool, name, telling, arguments_of(tool.input_schema, nouns)))
+    return readings

@@ -1,0 +1,137 @@
+"""Rules of tools that remove things, one or many, and of tools that work on a list of keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import cel
+from .answers import confirmation, list_answer
+from .arguments import Argument, fields_of
+from .creates import changed_field, taken
+from .effects import Decision
+from .groups import Member
+from .keying import key_of, key_shown
+from .scene import Scene
+from .states import state_of
+
+__all__ = ["clear_rule", "delete_many_rule", "delete_rule", "read_many_rule", "update_many_rule"]
+
+
+def delete_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+    """A tool that removes one."""
+    key = key_of(member.reading, decision, scene)
+    if decision.lookup is not None:
+        shown = {decision.lookup[1].name: cel.value(decision.lookup[0])}
+    else:
+        shown = key_shown([cel.value(a) for a in scene.key.of(member.reading)], scene)
+    return {
+        "effect": "delete",
+        "collection": scene.collection,
+        "key": key,
+        "returns": confirmation(member, scene, shown, "deleted"),
+    }
+
+
+def clear_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+    """A tool that removes all."""
+    name = cel.text(scene.collection)
+    keys = [cel.member("item", [part.field]) for part in scene.key.parts]
+    change = {
+        "effect": "delete",
+        "collection": scene.collection,
+        "each": f"find({name})",
+        "key": keys[0] if len(keys) == 1 else keys,
+    }
+    return {
+        "effect": "compute",
+        "collection": scene.collection,
+        "let": {"before": f"count({name})"},
+        "also": [change],
+        "returns": {"object": {"deleted": "before"}},
+    }
+
+
+def delete_many_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+    """A tool that removes those that a list names; keys that name nothing are passed over."""
+    batch = decision.batch
+    assert batch is not None
+    key = _item_key(batch, member, scene)
+    change = {
+        "effect": "delete",
+        "collection": scene.collection,
+        "each": cel.argument(batch),
+        "key": key,
+        "when": f"exists({cel.text(scene.collection)}, {_joined(key)})",
+    }
+    return {
+        "effect": "compute",
+        "collection": scene.collection,
+        "also": [change],
+        "returns": confirmation(member, scene, {batch.name: cel.argument(batch)}, "deleted"),
+    }
+
+
+def read_many_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+    """A tool that shows those that a list names."""
+    batch = decision.batch
+    assert batch is not None
+    answer = list_answer(member, scene, following=None)
+    return {
+        "effect": "search",
+        "collection": scene.collection,
+        "filters": {cel.dotted(batch.path): {"field": scene.key.own.field, "op": "in"}},
+        "returns": answer,
+    }
+
+
+def update_many_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+    """A tool that changes those that a list names, or holds."""
+    batch = decision.batch
+    assert batch is not None
+    key = _item_key(batch, member, scene)
+    change: dict[str, Any] = {
+        "effect": "update",
+        "collection": scene.collection,
+        "each": cel.argument(batch),
+        "key": key,
+    }
+    changed = changed_field(scene)
+    if batch.item.get("properties"):
+        change["take"] = "*"
+    else:
+        others = [a for a in scene.others(member.reading) if a is not batch]
+        pairs = taken(others, scene)
+        names = pairs if isinstance(pairs, dict) else {name: name for name in pairs}
+        change["set"] = {
+            field: f"default(args.{path}, default({cel.member('entity', [field])}, null))"
+            for field, path in names.items()
+        }
+        if not others:
+            values = state_of(member, scene, flags_first=decision.sense == "flag")
+            change["set"] = {name: cel.literal(value) for name, value in values.items()}
+    if changed is not None:
+        change.setdefault("set", {})[changed] = "now"
+    name = cel.text(scene.collection)
+    shown = f"{cel.argument(batch)}.map(item, get({name}, {_joined(key)}))"
+    return {
+        "effect": "compute",
+        "collection": scene.collection,
+        "also": [change],
+        "returns": {"object": {scene.list_name: shown}} if not scene.shown else {},
+    }
+
+
+def _item_key(batch: Argument, member: Member, scene: Scene) -> str | list[str]:
+    """The key that an element of the list gives."""
+    members = {scene.fields.bare(m): m for m in fields_of(batch.item, member.reading.tool.input_schema)}
+    if not members:
+        return "item"
+    parts = []
+    for part in scene.key.parts:
+        found = members.get(part.words)
+        parts.append(cel.member("item", [found.name]) if found else cel.or_null(cel.member("item", [part.field])))
+    return parts if len(parts) > 1 else parts[0]
+
+
+def _joined(key: str | list[str]) -> str:
+    return key if isinstance(key, str) else "[" + ", ".join(key) + "]"

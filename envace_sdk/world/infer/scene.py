@@ -1,0 +1,89 @@
+"""All that is known of a group of tools when their rules are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from .arguments import Argument
+from .fields import Field, Fields, is_control
+from .groups import Group, Member
+from .keys import Key
+from .reading import Reading
+from .words import bag
+
+__all__ = ["NEW", "Scene"]
+
+NEW = bag("new to updated target desired next replacement")
+"""Words before a field's name in an argument that gives the field its new value."""
+
+
+@dataclass(eq=False)
+class Scene:
+    """A group with its key and fields, and how its collection is called."""
+
+    group: Group
+    key: Key
+    fields: Fields
+    collection: str
+    noun: str
+    list_name: str
+    """The name under which lists of such things are answered."""
+    style: str
+    """The toolset's naming style."""
+    shown: bool = False
+    """Whether an output schema says which fields there are."""
+    makers: frozenset[int] = frozenset()
+    """By identity, the readings that make such things."""
+    removers: int = 0
+    """How many tools do nothing but remove."""
+    changes: bool = False
+    """Whether a tool changes such things."""
+    starts: dict[str, object] = field(default_factory=dict)
+    """What a new thing has in fields that only steps in its life set."""
+
+    @property
+    def title(self) -> str:
+        """The noun as an error text opens with it."""
+        return self.noun[:1].upper() + self.noun[1:]
+
+    def takes_key(self, reading: Reading) -> bool:
+        """Whether every call names one thing by its key."""
+        found = self.key.of(reading)
+        return bool(found) and all(argument.required for argument in found)
+
+    def others(self, reading: Reading) -> list[Argument]:
+        """The arguments besides the key and those that only say how to do the call."""
+        key = {id(argument) for argument in self.key.of(reading)}
+        return [a for a in reading.arguments if id(a) not in key and not is_control(a)]
+
+    def field(self, argument: Argument) -> Field | None:
+        """The field that an argument speaks of, if it is known: `newTitle`, `ticket_title` and `title` are one."""
+        words = self.fields.bare(argument)
+        found = self.fields.find(words, exact=True)
+        while found is None and len(words) > 1 and words[0] in NEW:
+            words = words[1:]
+            found = self.fields.find(words)
+        return found or self.fields.find(words)
+
+    def field_name(self, argument: Argument) -> str:
+        """The name of the entity's field that an argument gives."""
+        found = self.field(argument)
+        return found.name if found is not None and found.is_list == argument.is_list else argument.name
+
+    def maker_arguments(self) -> Iterator[Argument]:
+        """What the makers take."""
+        for member in self.makers_():
+            yield from member.reading.arguments
+
+    def makers_(self) -> Sequence[Member]:
+        """The makers."""
+        return [member for member in self.group.members if id(member.reading) in self.makers]
+
+    def readers(self) -> Sequence[Member]:
+        """The tools that show one whole thing."""
+        return [
+            member
+            for member in self.group.members
+            if member.reading.sense == "read" and not member.aspect and self.takes_key(member.reading)
+        ]

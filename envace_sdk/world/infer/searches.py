@@ -1,0 +1,216 @@
+"""Rules of tools that list, search and count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import cel
+from .answers import list_answer
+from .arguments import Argument
+from .effects import Decision
+from .fields import Field, is_control
+from .groups import Member
+from .outputs import shape_of
+from .paging import paging_of, sort_of
+from .ranges import bound_of
+from .scene import Scene
+from .terms import TEXTS
+from .words import bag
+
+__all__ = ["count_rule", "narrowing", "search_rule"]
+
+_PARTS = bag("contains like matches substring includes containing query search partial prefix")
+_ONLY = frozenset(["only", "just"])
+_ANY = ("all", "any", "*", "")
+
+
+def search_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+    """A tool that lists many."""
+    reading = member.reading
+    paging = paging_of(reading.arguments, scene)
+    rest = [argument for argument in reading.arguments if id(argument) not in paging.used]
+    sort, used = sort_of(rest, scene)
+    rest = [argument for argument in rest if id(argument) not in used]
+    rule: dict[str, Any] = {"effect": "search", "collection": scene.collection, **narrowing(member, rest, scene)}
+    if sort is not None:
+        rule["sort"] = sort
+    for name in ("limit", "offset", "cursor"):
+        expression = getattr(paging, name)
+        if expression is not None:
+            rule[name] = expression
+    rule["returns"] = list_answer(member, scene, following=paging.following)
+    return rule
+
+
+def count_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+    """A tool that counts what a search would find."""
+    rest = [a for a in member.reading.arguments if not is_control(a)]
+    rule: dict[str, Any] = {"effect": "search", "collection": scene.collection, **narrowing(member, rest, scene)}
+    shape = shape_of(member.reading.tool)
+    numbers = [field.name for field in shape.fields if field.is_number] if shape is not None else []
+    name = numbers[0] if numbers else "count"
+    rule["returns"] = {"count": name, "object": {name: "total"}}
+    return rule
+
+
+def narrowing(member: Member, arguments: Sequence[Argument], scene: Scene) -> dict[str, Any]:
+    """The `filters` and `where` that the arguments of a search amount to."""
+    filters: dict[str, Any] = {}
+    conditions: list[str] = []
+    for argument in arguments:
+        path = cel.dotted(argument.path)
+        if is_control(argument) and not _known(argument, scene):
+            condition = _included(argument, scene)
+            if condition:
+                conditions.append(condition)
+            continue
+        found = _filter(member, argument, arguments, scene)
+        if isinstance(found, str):
+            conditions.append(found)
+        elif found is not None and not any("." in step for step in argument.path):
+            filters[path] = found
+    out: dict[str, Any] = {}
+    if filters:
+        out["filters"] = filters
+    if conditions:
+        out["where"] = conditions[0] if len(conditions) == 1 else " && ".join(f"({c})" for c in conditions)
+    return out
+
+
+def _known(argument: Argument, scene: Scene) -> bool:
+    found = scene.fields.find(scene.fields.bare(argument), exact=True)
+    return found is not None and found.writable
+
+
+def _filter(
+    member: Member, argument: Argument, siblings: Sequence[Argument], scene: Scene
+) -> dict[str, Any] | str | None:
+    words = scene.fields.bare(argument)
+    joined = "_".join(argument.words)
+    field = scene.field(argument)
+    if joined in TEXTS and argument.is_text and (field is None or not field.writable):
+        return _free_text(member, scene)
+    if words in {("prefix",), ("starts", "with"), ("begins", "with"), ("startswith",)}:
+        return {"field": scene.key.own.field, "op": "prefix"}
+    bound = bound_of(argument, scene.fields, siblings)
+    if bound is not None:
+        return {"field": bound[0].name, "op": bound[1]}
+    if argument.is_flag:
+        return _flag(argument, field, scene)
+    if argument.is_object:
+        return _object(argument, field, scene)
+    if argument.words[-1:] and argument.words[-1] in _PARTS and len(words) > 1:
+        part = scene.fields.find(words[:-1])
+        if part is not None:
+            return {"field": part.name, "op": "prefix" if words[-1] == "prefix" else "contains"}
+    if field is None:
+        return _unknown(argument, scene)
+    if field.is_list and argument.is_list:
+        given, held = cel.argument(argument), f"default({cel.member('entity', [field.name])}, [])"
+        return f"default({given}, []).all(x, x in {held})"
+    if field.is_list:
+        return {"field": field.name, "op": "has"}
+    if argument.is_list:
+        return {"field": field.name, "op": "in"}
+    if argument.enum and any(value in _ANY for value in argument.enum if isinstance(value, str)):
+        return _unless_any(argument, field)
+    return {"field": field.name, **({"op": "contains"} if _is_partial(member, argument, field, scene) else {})}
+
+
+def _free_text(member: Member, scene: Scene) -> dict[str, Any] | None:
+    """A search in all text that a thing has."""
+    names = [f.name for f in scene.fields if f.writable and (f.is_text or (f.is_list and not _holds_objects(f)))]
+    names = list(dict.fromkeys(names))
+    if not scene.key.minted:
+        names = [*(n for n in [scene.key.own.field] if n not in names), *names]
+    if not names:
+        names = [field.name for field in scene.fields if field.is_text] or [scene.key.own.field]
+    first, *others = names
+    return {"field": first, "op": "contains", **({"any_of": others} if others else {})}
+
+
+def _holds_objects(field: Field) -> bool:
+    return any(view.item.get("type") == "object" or "properties" in view.item for view in field.views)
+
+
+def _flag(argument: Argument, field: Field | None, scene: Scene) -> dict[str, Any] | str | None:
+    """A yes-no argument: of the field of its name, or "only such"."""
+    words = tuple(word for word in scene.fields.bare(argument) if word not in _ONLY)
+    if words == scene.fields.bare(argument) and field is not None and field.is_flag:
+        return {"field": field.name}
+    target = field if field is not None and field.is_flag else scene.fields.find(words)
+    given = f"default({cel.argument(argument)}, false)"
+    if target is not None and target.is_flag:
+        return f"!{given} || default({cel.member('entity', [target.name])}, false) == true"
+    status = scene.fields.status
+    if status is not None and status.enum and words:
+        from .states import match
+
+        value = match(status.enum, words[-1:])
+        if value is not None:
+            return f"!{given} || default({cel.member('entity', [status.name])}, null) == {cel.literal(value)}"
+    return _included(argument, scene) or None
+
+
+def _included(argument: Argument, scene: Scene) -> str | None:
+    """`include_archived`: such are left out unless it is true."""
+    if (
+        argument.words[:1] not in {("include",), ("with",), ("show",)}
+        or len(argument.words) < 2
+        or not argument.is_flag
+    ):
+        return None
+    from .states import flag_of
+
+    flag = flag_of(argument.words[-1], scene.fields)
+    given = f"default({cel.argument(argument)}, {'true' if argument.default is True else 'false'})"
+    if flag is not None:
+        return f"{given} || default({cel.member('entity', [flag.name])}, false) != true"
+    status = scene.fields.status
+    if status is not None and status.enum:
+        from .states import match
+
+        value = match(status.enum, argument.words[-1:])
+        if value is not None:
+            return f"{given} || default({cel.member('entity', [status.name])}, null) != {cel.literal(value)}"
+    return None
+
+
+def _object(argument: Argument, field: Field | None, scene: Scene) -> str | None:
+    """A free object of fields and values, each of which must be equal."""
+    if argument.schema.get("properties"):
+        return None
+    given = f"default({cel.argument(argument)}, {{}})"
+    inside = [field] if field is not None and field.writable else [f for f in scene.fields if f.writable and f.is_free]
+    value = "null" if field is not None and field.writable else "default(entity[k], null)"
+    for held in inside[:3]:
+        value = f"default({cel.member('entity', [held.name])}[k], {value})"
+    return f"keys({given}).all(k, {value} == {given}[k])"
+
+
+def _unknown(argument: Argument, scene: Scene) -> dict[str, Any] | None:
+    """A field of which only the search speaks."""
+    if not argument.is_scalar or argument.is_list:
+        return None
+    return {"field": argument.name}
+
+
+def _unless_any(argument: Argument, field: Field) -> str:
+    every = cel.literal([value for value in argument.enum if value in _ANY])
+    given = cel.or_null(cel.argument(argument))
+    return f"{given} == null || {given} in {every} || default({cel.member('entity', [field.name])}, null) == {given}"
+
+
+def _is_partial(member: Member, argument: Argument, field: Field, scene: Scene) -> bool:
+    """Whether part of the text is enough: names and titles in a search, or as described."""
+    if not argument.is_text or not field.is_text or field is scene.fields.find(scene.key.own.words, exact=True):
+        return False
+    told = argument.description.lower()
+    if any(word in told for word in ("exact", "equal")):
+        return False
+    if any(word in told for word in ("contain", "partial", "substring", "fuzzy", "part of", "matches any")):
+        return True
+    return member.reading.name.verb in {"search", "find", "query", "lookup"} and field.words[-1] in {
+        "name", "title", "subject", "description", "summary", "content", "body", "text", "notes",
+    }  # fmt: skip
