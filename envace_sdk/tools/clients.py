@@ -103,6 +103,8 @@ def _input_places(schema: Mapping[str, Json]) -> Iterator[Finding]:
             )
             break
     yield from _first(schema, _is_untyped, _untyped)
+    yield from _first(schema, _is_union, _union)
+    yield from _first(schema, _is_bare_array, _bare_array)
     if any(path == () for path, _ in references(schema)):
         yield warning(
             ("inputSchema", "$ref"), "root-ref", "a $ref at the root: Gemini CLI cannot read it", "write the schema out"
@@ -111,8 +113,6 @@ def _input_places(schema: Mapping[str, Json]) -> Iterator[Finding]:
 
 def _either(schema: Mapping[str, Json], field: str) -> Iterator[Finding]:
     yield from _first(schema, _is_boolean, lambda path: _boolean(field, path))
-    yield from _first(schema, _is_union, lambda path: _union(field, path))
-    yield from _first(schema, _is_bare_array, lambda path: _bare_array(field, path))
     if is_recursive(schema):
         yield warning(
             (field,),
@@ -212,18 +212,18 @@ def _untyped(path: Path) -> Finding:
     )
 
 
-def _union(field: str, path: Path) -> Finding:
+def _union(path: Path) -> Finding:
     return warning(
-        (field, *path, "type"),
+        ("inputSchema", *path, "type"),
         "type-union",
         "a list of types: Gemini's API refuses it, and Copilot CLI has failed on it",
         "use anyOf with one type each",
     )
 
 
-def _bare_array(field: str, path: Path) -> Finding:
+def _bare_array(path: Path) -> Finding:
     return warning(
-        (field, *path),
+        ("inputSchema", *path),
         "array-items",
         "an array that does not say what its items are: OpenAI's API refuses it",
         'add "items": {}',
