@@ -17,18 +17,18 @@ __all__ = ["client_config"]
 
 @click.command(
     name="client-config",
-    epilog=f"""\\b
+    epilog=f"""\b
 Examples:
   envace-sdk client-config retail --client claude
   envace-sdk client-config ./twin --client vscode > .vscode/mcp.json
   envace-sdk client-config retail --client codex --url http://127.0.0.1:8000/mcp --token-env RETAIL_TOKEN
   envace-sdk client-config retail --client cursor -- --seed 7 --world demo
-\\b
+\b
 Clients: {", ".join(CLIENTS)}.
-\\b
+\b
 Where the snippet belongs is said on standard error. Without --url the client starts the server itself, on stdio;
 what follows -- is passed on to `envace-sdk serve`.
-\\b
+\b
 Exit codes: 0 done; 2 wrong command line.
 """,
 )
