@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import warnings
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,9 @@ def runtime_folder() -> Path:
         WorldError: it is not this user's, or cannot be made private.
     """
     named = os.environ.get(VARIABLE)
-    folder = Path(named) if named else platformdirs.user_runtime_path("envace-sdk")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a fallback; whether the folder is private is looked at below
+        folder = Path(named) if named else platformdirs.user_runtime_path("envace-sdk")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -89,16 +89,16 @@ class RehearsedServer(Server[Any]):
         options = notification_options or _NOTIFICATIONS
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
-    async def _answer(self, context: Context, call_next: CallNext) -> HandlerResult:
+    async def _answer(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """The middleware: answer tool requests here, and leave all else to the SDK."""
-        answer = {"tools/call": self._call, "tools/list": self._list}.get(context.method)
-        era = era_of(context.protocol_version)
-        unready = not era.is_stateless and context.session.client_params is None
-        if answer is None or context.request_id is None or unready:
-            return await call_next(context)  # before a handshake the SDK refuses, in its own words
-        params = context.params or {}
-        methods.validate_client_request(context.method, context.protocol_version, params)
-        return await answer(context, params, era)
+        answer = {"tools/call": self._call, "tools/list": self._list}.get(ctx.method)
+        era = era_of(ctx.protocol_version)
+        unready = not era.is_stateless and ctx.session.client_params is None
+        if answer is None or ctx.request_id is None or unready:
+            return await call_next(ctx)  # before a handshake the SDK refuses, in its own words
+        params = ctx.params or {}
+        methods.validate_client_request(ctx.method, ctx.protocol_version, params)
+        return await answer(ctx, params, era)
 
     async def _list(self, context: Context, params: Mapping[str, Json], era: Era) -> dict[str, Any]:  # noqa: ARG002
         page = self.catalogue.page(era, params.get("cursor"))

@@ -132,8 +132,8 @@ def _fault(line: bytes) -> JSONRPCError:
     except ValueError as error:
         return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message=f"Parse error: {error}"))
     known = body.get("id") if isinstance(body, dict) else None
-    error = ErrorData(code=INVALID_REQUEST, message="Expected one JSON-RPC 2.0 request, notification or response")
-    return JSONRPCError(jsonrpc="2.0", id=known if type(known) in (int, str) else None, error=error)
+    fault = ErrorData(code=INVALID_REQUEST, message="Expected one JSON-RPC 2.0 request, notification or response")
+    return JSONRPCError(jsonrpc="2.0", id=known if type(known) in (int, str) else None, error=fault)
 
 
 async def _send(messages: MemoryObjectReceiveStream[SessionMessage], outbox: _Outbox, scope: anyio.CancelScope) -> None:
@@ -206,7 +206,8 @@ class _Outbox:
             self._settle((message.params or {}).get("requestId"))
 
     def _settle(self, request: object) -> None:
-        self._owed.discard(request)  # type: ignore[arg-type]  # whatever a client sends
+        if isinstance(request, int | str):
+            self._owed.discard(request)
         if not self._owed:
             self.settled.set()
 

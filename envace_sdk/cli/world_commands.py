@@ -41,6 +41,7 @@ Examples:
   envace-sdk world snapshot default --output state.json
   envace-sdk world reset default
   envace-sdk world fork default attempt-2
+  envace-sdk world diff attempt-2 default
   envace-sdk world list --url http://127.0.0.1:8000 --token "$TOKEN"
 \b
 A running `envace-sdk serve` is found by the name of its world, through a socket that only you can open.
@@ -145,13 +146,13 @@ def restore(name: str, snapshot_name: str | None, file: str | None, form: str, *
 
 @world.command()
 @click.argument("name", metavar="WORLD")
-@click.option("--since", metavar="SNAPSHOT", help="Compare with this snapshot instead of where the world began.")
-@click.option("--other", metavar="WORLD", help="Compare with where this world is.")
+@click.argument("other", metavar="[OTHER]", required=False)
+@click.option("--since", metavar="SNAPSHOT", help="Compare with this snapshot.")
 @_target
-def diff(name: str, since: str | None, other: str | None, form: str, **target: Any) -> None:
-    """Show what changed in a world since it began, or since a snapshot."""
+def diff(name: str, other: str | None, since: str | None, form: str, **target: Any) -> None:
+    """Show what changed in a world since it began, since a snapshot, or against the OTHER world."""
     if since is not None and other is not None:
-        raise click.UsageError("give --since or --other, not both")
+        raise click.UsageError("give --since or OTHER, not both")
     chosen = {key: value for key, value in (("since", since), ("other", other)) if value is not None}
     result = _ask("diff", name, target, **chosen)
     if form == "json":
@@ -171,7 +172,7 @@ def _http(client: Any, url: str, token: str | None) -> Any:
     return client.HttpServer(url, token)
 
 
-def _ask(do: str, name: str, target: dict[str, Any], **arguments: Any) -> Any:
+def _ask(do: str, name: str, target: dict[str, Any], /, **arguments: Any) -> Any:
     client, toolset = _client(), target["toolset"]
     if target["url"]:
         server = _http(client, target["url"], target["token"])

@@ -286,6 +286,8 @@ def test_the_command_line_works_on_a_running_server(served, cli, tmp_path):
     assert "version 0" in _text(cli("world", "reset", "mine"))
     assert "version 1" in _text(cli("world", "restore", "mine", "--input", tmp_path / "state.json"))
     assert "other" in _text(cli("world", "fork", "mine", "other"))
+    _text(cli("world", "reset", "mine"))
+    assert "+ items/I-1" in _text(cli("world", "diff", "other", "mine"))
     rows = json.loads(_text(cli("world", "list", "--format", "json")))
     assert {row["world"] for row in rows} == {"mine", "other"}
 
