@@ -6,12 +6,11 @@ from typing import Any
 
 from envace_sdk.json import UNSET
 
-from ..keys import key_text
 from .failure import FailedError
 from .scope import CollectionView, Scope, WorldView
-from .values import describe, equal, is_number
+from .values import PLAIN, describe, equal, is_number, name_text
 
-__all__ = ["contains", "element", "elements", "member", "size"]
+__all__ = ["contains", "element", "elements", "member", "same", "size"]
 
 
 def member(base: Any, field: str, path: str) -> Any:
@@ -40,7 +39,7 @@ def element(base: Any, index: Any, path: str) -> Any:
     if isinstance(index, list | dict):
         raise FailedError(f"{path}[…]: {describe(index)} is not a name")
     if isinstance(base, dict | WorldView) or base is None:
-        return member(base, key_text(index), path)
+        return member(base, name_text(index), path)
     raise FailedError(f"{path}[…]: {describe(base)} has no elements")
 
 
@@ -55,12 +54,26 @@ def contains(item: Any, container: Any, scope: Scope) -> bool:
     """`item in container`: an element of a list, a name in an object, a key of a collection."""
     if isinstance(container, list):
         scope.spend(len(container))
-        return any(equal(item, other) for other in container)
+        return any(same(item, other, scope) for other in container)
     if isinstance(container, dict):
-        return not isinstance(item, list | dict) and key_text(item) in container
+        return not isinstance(item, list | dict) and name_text(item) in container
     if isinstance(container, CollectionView):
         return item in container
     raise FailedError(f"`in` needs a list, an object or a collection, not {describe(container)}")
+
+
+def same(left: Any, right: Any, scope: Scope) -> bool:
+    """`left == right`, paid for by size."""
+    kind = type(left)
+    if kind is type(right) and kind in PLAIN:
+        return bool(left == right)
+    if isinstance(left, list) and isinstance(right, list):
+        scope.spend(len(left))
+        return len(left) == len(right) and all(same(a, b, scope) for a, b in zip(left, right, strict=True))
+    if isinstance(left, dict) and isinstance(right, dict):
+        scope.spend(len(left))
+        return left.keys() == right.keys() and all(same(item, right[name], scope) for name, item in left.items())
+    return equal(left, right)
 
 
 def elements(value: Any, scope: Scope) -> list[tuple[Any, Any]]:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from envace_sdk.errors import ExpressionError
 from envace_sdk.json import UNSET
 
-from .access import contains, element, member
+from .access import contains, element, member, same
 from .failure import AbsentError, FailedError
 from .functions import FUNCTIONS, Function
 from .macros import MACROS
@@ -28,14 +28,12 @@ from .nodes import (
     path_text,
 )
 from .scope import Scope, WorldView
-from .values import ARITHMETIC, COMPARISONS, add, describe, equal, multiply, to_text
+from .values import ARITHMETIC, COMPARISONS, add, describe, multiply, to_text, whole
 
 __all__ = ["Code", "Compiler"]
 
 Code: TypeAlias = Callable[[Scope], Any]
 """A compiled expression: the value in a scope; raises `FailedError` or one of its kin."""
-
-_SCALARS = frozenset({int, float, str})
 
 
 class Compiler:
@@ -288,9 +286,9 @@ def _logic(operator: str, codes: list[Code]) -> Code:
 
 def _binary(operator: str, left: Code, right: Code) -> Code:
     if operator == "==":
-        return lambda scope: equal(left(scope), right(scope))
+        return lambda scope: same(left(scope), right(scope), scope)
     if operator == "!=":
-        return lambda scope: not equal(left(scope), right(scope))
+        return lambda scope: not same(left(scope), right(scope), scope)
     if operator == "in":
         return lambda scope: contains(left(scope), right(scope), scope)
     if operator in COMPARISONS:
@@ -307,6 +305,8 @@ def _applied(apply: Callable[[Any, Any], Any], left: Code, right: Code) -> Code:
 def _sum(left: Code, right: Code) -> Code:
     def run(scope: Scope) -> Any:
         first, second = left(scope), right(scope)
+        if type(first) is int and type(second) is int:
+            return whole(first + second)
         result = add(first, second)
         if isinstance(result, str):
             scope.spend_text(len(result))

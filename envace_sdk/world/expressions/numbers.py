@@ -65,7 +65,7 @@ def _bool(_: Scope, value: Any) -> bool:
 @register(NUMBERS, "string", 1)
 def _string(scope: Scope, value: Any) -> str:
     text = to_text(value)
-    scope.spend_text(len(text))
+    scope.spend_text(len(text) if isinstance(value, str) else 8 * len(text))
     return text
 
 

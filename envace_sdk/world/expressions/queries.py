@@ -8,11 +8,11 @@ from typing import Any
 from envace_sdk.json import UNSET
 
 from ..index import Entry
-from ..keys import get_path, key_text
+from ..keys import get_path
 from .failure import FailedError
 from .library import Library, a_text, a_whole, register
 from .scope import CollectionView, Scope
-from .values import describe, equal, to_json_like
+from .values import describe, equal, name_text, to_json_like
 
 __all__ = ["QUERIES"]
 
@@ -32,13 +32,13 @@ def _source(scope: Scope, value: Any, function: str) -> tuple[Scope, str]:
 def _get(scope: Scope, collection: Any, key: Any) -> Any:
     """The entity of a key, or null."""
     scope, name = _source(scope, collection, "get")
-    return scope.get(name, key_text(to_json_like(key)))
+    return scope.get(name, name_text(key))
 
 
 @register(QUERIES, "exists", 2)
 def _exists(scope: Scope, collection: Any, key: Any) -> bool:
     scope, name = _source(scope, collection, "exists")
-    return scope.get(name, key_text(to_json_like(key))) is not None
+    return scope.get(name, name_text(key)) is not None
 
 
 @register(QUERIES, "find", 1, 2)

@@ -10,14 +10,15 @@ from envace_sdk.json import Json
 
 from ..collection import Collection
 from ..dynamics import Dynamics
-from ..keys import Document, key_text
+from ..keys import Document
 from ..mint import mint_key
 from ..state import State
 from .failure import ExhaustedError, FailedError
+from .values import name_text
 
 __all__ = ["MAX_STEPS", "CollectionView", "Scope", "WorldView"]
 
-MAX_STEPS = 2_000_000
+MAX_STEPS = 1_000_000
 """Elements looked at, and blocks of text made, by all expressions that share a scope: a second or two at most."""
 TEXT_STEP = 32
 """Characters of text that cost one step."""
@@ -139,14 +140,14 @@ class CollectionView:
 
     def get(self, key: Any) -> Document | None:
         """The entity of a key, or None."""
-        return self.scope.get(self.name, key_text(key))
+        return self.scope.get(self.name, name_text(key))
 
     def __len__(self) -> int:
         self.scope.reads.add((self.name, None))
         return len(self.collection)
 
     def __contains__(self, key: object) -> bool:
-        text = key_text(key)
+        text = name_text(key)
         self.scope.reads.add((self.name, text))
         return text in self.collection
 

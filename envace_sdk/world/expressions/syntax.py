@@ -102,8 +102,11 @@ def _parser() -> CELParser:
 
 def _syntax_message(source: str, error: Any) -> str:
     line, column = error.line, error.column
-    if not isinstance(line, int) or not isinstance(column, int) or line < 1 or column < 1:
+    # cel-python keeps the place but not the token that its parser met there.
+    if getattr(getattr(error.__context__, "token", None), "type", None) == "$END":
         return "it ends too early"
+    if not isinstance(line, int) or not isinstance(column, int) or line < 1 or column < 1:
+        return "not CEL"
     where = f"line {line}, column {column}" if "\n" in source.strip() else f"column {column}"
     rest = source.splitlines()[line - 1][column - 1 :][:20] if line <= len(source.splitlines()) else ""
     return f"not CEL at {where}" + (f", before {rest!r}" if rest else "")

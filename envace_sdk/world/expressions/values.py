@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 from collections.abc import Callable, Hashable
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,7 +19,7 @@ from envace_sdk.json import Json
 
 from ..clock import clock_text, parse_time
 from ..index import value_key
-from ..keys import number_text
+from ..keys import key_text, number_text
 from ..shown import shown
 from .failure import AbsentError, FailedError
 
@@ -32,6 +33,7 @@ __all__ = [
     "duration_text",
     "equal",
     "hash_key",
+    "name_text",
     "sort_key",
     "to_text",
     "whole",
@@ -42,6 +44,8 @@ MAX_TEXT = 1_000_000
 MAX_LIST = 1_000_000
 _INT64 = 2**63
 _NUMBERS = (int, float)
+PLAIN = frozenset({int, float, str})
+"""Types whose values Python compares as JSON does, among their own."""
 _KINDS: tuple[tuple[Any, str], ...] = ((str, "text"), (_NUMBERS, "number"), (list, "list"), (dict, "object"))
 
 
@@ -166,6 +170,11 @@ def to_json_like(value: Any) -> Json:
     return value.as_json() if hasattr(value, "as_json") else value
 
 
+def name_text(value: Any) -> str:
+    """The name or key that a value stands for."""
+    return value if isinstance(value, str) else key_text(to_json_like(value))
+
+
 def to_text(value: Any) -> str:
     """How a value prints in a text: strings bare, numbers, times and everything else as in JSON."""
     if isinstance(value, str):
@@ -255,16 +264,18 @@ def _arithmetic(
 
 def multiply(left: Any, right: Any) -> Any:
     """Numbers; a duration by a number."""
-    if isinstance(left, timedelta) is not isinstance(right, timedelta) and (is_number(left) or is_number(right)):
-        return _arithmetic("multiply", "by", left, right, lambda a, b: a * b, lambda _a, _b: True)
-    return _arithmetic("multiply", "by", left, right, lambda a, b: a * b)
+    return _arithmetic("multiply", "by", left, right, lambda a, b: a * b, _is_time_product)
+
+
+def _is_time_product(left: Any, right: Any) -> bool:
+    return (isinstance(left, timedelta) and is_number(right)) or (is_number(left) and isinstance(right, timedelta))
 
 
 def divide(left: Any, right: Any) -> Any:
-    """Numbers; whole numbers give a whole number where the division comes out even."""
-    if is_number(right) and right == 0 and is_number(left):
+    """Numbers; whole numbers give a whole number where the division comes out even. A duration by a number."""
+    if is_number(right) and right == 0:
         raise FailedError("division by zero")
-    return _arithmetic("divide", "by", left, right, _quotient)
+    return _arithmetic("divide", "by", left, right, _quotient, lambda a, b: isinstance(a, timedelta) and is_number(b))
 
 
 def _quotient(left: Any, right: Any) -> Any:
@@ -295,9 +306,20 @@ ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "%": modulo,
 }
 
+
+def _comparison(directly: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    def run(left: Any, right: Any) -> bool:
+        kind = type(left)
+        if kind is type(right) and kind in PLAIN:
+            return directly(left, right)
+        return directly(compare(left, right), 0)
+
+    return run
+
+
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": lambda left, right: compare(left, right) < 0,
-    "<=": lambda left, right: compare(left, right) <= 0,
-    ">": lambda left, right: compare(left, right) > 0,
-    ">=": lambda left, right: compare(left, right) >= 0,
+    "<": _comparison(operator.lt),
+    "<=": _comparison(operator.le),
+    ">": _comparison(operator.gt),
+    ">=": _comparison(operator.ge),
 }
