@@ -16,9 +16,10 @@ from .pointer import lookup
 from .regex import portable
 from .violation import Failure
 
-__all__ = ["failures", "meta_schemas", "prepared", "registry", "scrubbed", "validator"]
+__all__ = ["failures", "meta_schemas", "prepared", "registry", "restored", "scrubbed", "validator"]
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_STAND_IN: Final = re.compile("[\U000f0000-\U000f07ff]")
 
 
 def validator(schema: Json, registry: jsonschema_rs.Registry | None = None) -> jsonschema_rs.Validator:
@@ -58,6 +59,15 @@ def scrubbed(value: Json) -> Json:
     if isinstance(value, list | tuple):
         return [scrubbed(item) for item in value]
     return value
+
+
+def restored(value: Json) -> Json:
+    """The value before it was scrubbed."""
+    if isinstance(value, str):
+        return _STAND_IN.sub(lambda match: chr(ord(match[0]) - 0xF0000 + 0xD800), value)
+    if isinstance(value, dict):
+        return {restored(key): restored(item) for key, item in value.items()}
+    return [restored(item) for item in value] if isinstance(value, list) else value
 
 
 def prepared(schema: Json, of: Dialect) -> Json:

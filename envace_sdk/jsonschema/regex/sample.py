@@ -36,7 +36,7 @@ class Language:
     """The texts that match some patterns, and do not match others."""
 
     def __init__(self, patterns: tuple[str, ...], avoid: tuple[str, ...] = ()) -> None:
-        self._trees = [parse(pattern) for pattern in patterns]
+        self._trees = [_steerable(parse(pattern)) for pattern in patterns]
         self._avoided = [parse(pattern) for pattern in avoid]
         self._wanted: list[Callable[[str], bool]] = [matcher(pattern) for pattern in patterns]
         self._unwanted = [matcher(pattern) for pattern in avoid]
@@ -76,6 +76,20 @@ class Language:
                 if text is not None and self.matches(text):
                     return text
         return None
+
+
+def _steerable(tree: Node) -> Node:
+    """The pattern without the negative look-arounds that refer to groups: chance avoids those, and the engine judges."""
+    match tree:
+        case Look(negative=True) if refers_back(tree):
+            return Sequence(())
+        case Sequence():
+            return Sequence(tuple(map(_steerable, tree.parts)))
+        case Alternatives():
+            return Alternatives(tuple(map(_steerable, tree.options)))
+        case Repeat() | Look() | Group():
+            return replace(tree, inner=_steerable(tree.inner))
+    return tree
 
 
 def _instantiated(tree: Node, random: Random) -> Node:

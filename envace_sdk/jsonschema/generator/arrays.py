@@ -1,0 +1,181 @@
+"""Arrays: how many items, which of them stand for `contains`, then their values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Final
+
+from envace_sdk.json import UNSET, Json, Unset
+
+from ..equality import identity
+from .keywords import Keywords
+from .negate import negated
+from .shape import Contains, DeadEndError, Nodes, Shape
+
+if TYPE_CHECKING:
+    from .search import Search
+    from .spot import Spot
+
+__all__ = ["make"]
+
+_NATURAL: Final = 3
+_AGAIN: Final = 3
+
+
+def make(search: Search, shape: Shape, spot: Spot, known: Json | Unset) -> list[Json]:
+    """An array of the shape.
+
+    Known items stay in order wherever they may; only as many are added as there must be.
+
+    Raises:
+        DeadEndError: there is none.
+    """
+    return _Items(search, shape, spot, known).made()
+
+
+class _Items:
+    """The items an array is to have, and what is known of each."""
+
+    def __init__(self, search: Search, shape: Shape, spot: Spot, known: Json | Unset) -> None:
+        self.search, self.shape, self.spot = search, shape, spot
+        self.known: list[Json] = list(known) if isinstance(known, list) else []
+        self.is_fresh = not isinstance(known, list)
+        self.stands_for: dict[int, tuple[Contains, ...]] = {}
+        self._bounded = any(wanted.high is not None for wanted in shape.contains)
+
+    def made(self) -> list[Json]:
+        """The items."""
+        if not self.is_fresh:
+            self._mend_known()
+        count = self._count()
+        self._place_contains(count)
+        items: list[Json] = []
+        seen: dict[Hashable, Json] = {}
+        for index in range(count):
+            known = self.known[index] if index < len(self.known) else UNSET
+            try:
+                item = self._item(index, known, seen)
+            except DeadEndError:
+                if index < self.shape.min_items or any(place >= index for place in self.stands_for):
+                    raise
+                break
+            items.append(item)
+            if self.shape.unique:
+                seen[identity(item)] = item
+        if self.shape.repeated and len(items) > 1:
+            items[-1] = items[0]
+        return items
+
+    def _mend_known(self) -> None:
+        """Leave out what cannot be mended, what is there twice, and what is too many."""
+        shape, kept, seen = self.shape, list[Json](), set[Hashable]()
+        for item in self.known:
+            if len(kept) >= shape.max_items:
+                break
+            nodes = shape.of_item(len(kept), self._fitting(item))
+            if nodes is None or not self.search.feasible(nodes):
+                continue
+            if shape.unique and (key := identity(item)) in seen:
+                continue
+            if shape.unique:
+                seen.add(key)
+            kept.append(item)
+        for wanted in shape.contains:
+            if wanted.high is not None:
+                surplus = [item for item in kept if self.search.accepts((wanted.node,), item)][wanted.high :]
+                kept = [item for item in kept if not any(item is other for other in surplus)]
+        self.known = kept
+
+    def _fitting(self, item: Json) -> tuple[Contains, ...]:
+        return tuple(wanted for wanted in self.shape.contains if self.search.accepts((wanted.node,), item))
+
+    def _count(self) -> int:
+        """How many items to make."""
+        shape, search = self.shape, self.search
+        wanted = sum(contained.low for contained in shape.contains)
+        least = max(shape.min_items, max((contained.low for contained in shape.contains), default=0))
+        if not self.is_fresh:
+            missing = sum(
+                max(0, contained.low - sum(search.accepts((contained.node,), item) for item in self.known))
+                for contained in shape.contains
+            )
+            return int(min(max(least, len(self.known) + missing), shape.max_items))
+        length = shape.tuple_length
+        if not self._goes_on():
+            return int(min(max(least, min(wanted, length)), shape.max_items))
+        natural = search.random.randint(1, _NATURAL) if self._is_list(length) else 0
+        return int(min(max(least, wanted, length + natural, 1 if not length else 0), shape.max_items))
+
+    def _goes_on(self) -> bool:
+        """Whether items that need not be there lead to an end from here."""
+        search, loops = self.search, self.search.plan.loops
+        if search.sparing(self.spot):
+            return False
+        if loops is None:
+            return True
+        nodes = [node for index in (0, self.shape.tuple_length) for node in self.shape.of_item(index) or ()]
+        if any(loops.height(node) == float("inf") for node in nodes):
+            return False
+        if not any(map(loops.leads_into, nodes)):
+            return True
+        return not search.looping(self.spot) and (self.spot.loops < 2 or search.random.random() < 0.6)
+
+    def _is_list(self, length: int) -> bool:
+        """Whether a schema speaks of any number of items."""
+        said = [facet.said.items for facet in self.shape.facets if facet.said.items is not None and not facet.silent]
+        return any(not node.is_true for node in said) or (not length and not self.shape.contains)
+
+    def _place_contains(self, count: int) -> None:
+        """Decide which items are to fit which `contains`."""
+        search, shape = self.search, self.shape
+        taken: set[int] = set()
+        for wanted in shape.contains:
+            have = [index for index, item in enumerate(self.known[:count]) if search.accepts((wanted.node,), item)]
+            missing = wanted.low - len(have)
+            if missing <= 0:
+                continue
+            free = [index for index in reversed(range(count)) if index not in have]
+            free.sort(key=lambda index: (index in taken, index < len(self.known), index < shape.tuple_length))
+            for index in free:
+                standing = (*self.stands_for.get(index, ()), wanted)
+                if missing and search.feasible(shape.of_item(index, standing)):
+                    self.stands_for[index] = standing
+                    taken.add(index)
+                    missing -= 1
+            if missing:
+                raise DeadEndError("contains asks for more items than there can be", self.spot.pointer)
+
+    def _item(self, index: int, known: Json | Unset, seen: dict[Hashable, Json]) -> Json:
+        standing = self.stands_for.get(index, ())
+        if not standing and known is not UNSET:
+            standing = self._fitting(known)
+        nodes = self.shape.of_item(index, standing)
+        if nodes is None and self.shape.contains and not standing:  # only what `contains` speaks of may be there
+            for wanted in self.shape.contains:
+                if wanted.high is None and (nodes := self.shape.of_item(index, (wanted,))) is not None:
+                    standing = (wanted,)
+                    break
+        if nodes is None:
+            raise DeadEndError(f"item {index} is forbidden", self.spot.pointer)
+        if self._bounded:
+            nodes += tuple(
+                negated(one.node) for one in self.shape.contains if one.high is not None and one not in standing
+            )
+        spot = self.spot.item(index)
+        if not self.shape.unique:
+            return self.search.build(nodes, spot, known)
+        return self._new(nodes, spot, known, seen)
+
+    def _new(self, nodes: Nodes, spot: Spot, known: Json | Unset, seen: dict[Hashable, Json]) -> Json:
+        """An item unlike those before: by chance, else by ruling those out."""
+        for _ in range(_AGAIN):
+            item = self.search.build(nodes, spot, known)
+            if identity(item) not in seen:
+                return item
+            known = UNSET
+        taken = list(seen.values())
+        other = self.search.graph.made({"not": {"enum": taken}}, Keywords(excluded=tuple(taken), silent=True))
+        item = self.search.build((*nodes, other), spot)
+        if identity(item) in seen:
+            raise DeadEndError("there are not enough different items", self.spot.pointer)
+        return item

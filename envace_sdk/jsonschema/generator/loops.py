@@ -1,0 +1,162 @@
+"""Schemas that lead back to themselves: which they are, and how small their smallest instances can be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from .keywords import ARRAY, OBJECT, Keywords
+
+if TYPE_CHECKING:
+    from .graph import Graph, Node
+
+__all__ = ["Loops"]
+
+
+class Loops:
+    """What is known of a graph's recursion before anything is generated."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._within = _reachable(graph.root)
+        self._looped = _looped(self._within)
+        self._leading = self._leads()
+        self._heights = self._measured()
+
+    def holds_itself(self, node: Node) -> bool:
+        """Whether a schema leads back to itself."""
+        return node.serial in self._looped
+
+    def leads_into(self, node: Node) -> bool:
+        """Whether a schema leads to one that leads back to itself."""
+        return node.serial in self._leading
+
+    def height(self, node: Node) -> float:
+        """A lower bound of the levels in an instance; infinite if there is no finite one."""
+        return self._heights.get(node.serial, 0)
+
+    def _leads(self) -> set[int]:
+        parents: dict[int, list[int]] = {}
+        for serial, (_, children) in self._within.items():
+            for child in children:
+                parents.setdefault(child.serial, []).append(serial)
+        found, queue = set(self._looped), list(self._looped)
+        while queue:
+            for parent in parents.get(queue.pop(), ()):
+                if parent not in found:
+                    found.add(parent)
+                    queue.append(parent)
+        return found
+
+    def _measured(self) -> dict[int, float]:
+        heights: dict[int, float] = dict.fromkeys(self._within, math.inf)
+        changed = True
+        while changed:
+            changed = False
+            for serial, (node, _) in self._within.items():
+                height = _height(node.keywords, heights)
+                if height < heights[serial]:
+                    heights[serial], changed = height, True
+        return heights
+
+
+def _children(said: Keywords) -> Iterator[Node]:
+    yield from said.all_of
+    for options in (*said.any_of, *said.one_of):
+        yield from options
+    yield from said.condition or ()
+    yield from (node for _, node in said.dependent)
+    yield from said.prefix
+    yield from (said.properties or {}).values()
+    yield from (node for _, node in said.patterns)
+    for node in (said.items, said.contains, said.unevaluated_items, said.additional, said.unevaluated_properties):
+        if node is not None:
+            yield node
+
+
+def _reachable(root: Node) -> dict[int, tuple[Node, tuple[Node, ...]]]:
+    found: dict[int, tuple[Node, tuple[Node, ...]]] = {}
+    queue = [root]
+    while queue:
+        node = queue.pop()
+        if node.serial not in found:
+            children = tuple(_children(node.keywords))
+            found[node.serial] = (node, children)
+            queue.extend(children)
+    return found
+
+
+def _looped(graph: dict[int, tuple[Node, tuple[Node, ...]]]) -> set[int]:
+    """The nodes in a cycle: Tarjan's strongly connected components, without recursion."""
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    path: list[int] = []
+    on_path: set[int] = set()
+    found: set[int] = set()
+    for start in graph:
+        if start in index:
+            continue
+        work: list[tuple[int, Iterator[Node]]] = []
+
+        def enter(serial: int, work: list[tuple[int, Iterator[Node]]] = work) -> None:
+            index[serial] = low[serial] = len(index)
+            path.append(serial)
+            on_path.add(serial)
+            work.append((serial, iter(graph[serial][1])))
+
+        enter(start)
+        while work:
+            serial, children = work[-1]
+            child = next(children, None)
+            if child is not None:
+                if child.serial not in index:
+                    enter(child.serial)
+                elif child.serial in on_path:
+                    low[serial] = min(low[serial], index[child.serial])
+                    if child.serial == serial:
+                        found.add(serial)
+                continue
+            work.pop()
+            if work:
+                low[work[-1][0]] = min(low[work[-1][0]], low[serial])
+            if low[serial] == index[serial]:
+                component = []
+                while not component or component[-1] != serial:
+                    component.append(path.pop())
+                    on_path.discard(component[-1])
+                if len(component) > 1:
+                    found.update(component)
+    return found
+
+
+def _height(said: Keywords, heights: dict[int, float]) -> float:
+    if said.values is not None:
+        return 0 if said.values else math.inf
+
+    def of(*nodes: Node | None) -> float:
+        return max((heights.get(node.serial, 0) for node in nodes if node is not None), default=0)
+
+    height = of(*said.all_of)
+    for options in (*said.any_of, *said.one_of):
+        height = max(height, min(heights.get(option.serial, 0) for option in options))
+    if said.condition is not None:
+        height = max(height, min(of(said.condition[1]), of(said.condition[2])))
+    return max(height, _by_kind(said, of))
+
+
+def _by_kind(said: Keywords, of: Callable[..., float]) -> float:
+    if not said.types:
+        return math.inf
+    if said.types & ~(ARRAY | OBJECT):
+        return 0
+    heights = []
+    if said.types & ARRAY:
+        rest = said.items if said.min_items > len(said.prefix) else None
+        wanted = said.contains if said.min_contains > 0 else None
+        needed = (*said.prefix[: said.min_items], rest, wanted)
+        heights.append(1 + of(*needed) if any(needed) else 0)
+    if said.types & OBJECT:
+        properties = said.properties or {}
+        needed = tuple(properties.get(name, said.additional if not said.patterns else None) for name in said.required)
+        heights.append(1 + of(*needed) if any(needed) else 0)
+    return min(heights)

@@ -1,0 +1,211 @@
+"""The search for an instance: choose, make, judge, and go back where nothing fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from envace_sdk.json import UNSET, Json, Unset
+
+from ..equality import same
+from ..values.names import normalised
+from . import arrays, numbers, objects, strings
+from .choose import kinds_in_order, options_in_order
+from .keywords import ARRAY, FRACTION, INTEGER, NULL, NUMBER, OBJECT, STRING
+from .mend import closest, mended
+from .shape import Choices, DeadEndError, Group, Nodes, Shape, shape_of
+
+if TYPE_CHECKING:
+    from ..values.scene import Fakes
+    from .judge import Judge
+    from .plan import Plan
+    from .spot import Spot
+
+__all__ = ["Search"]
+
+_DEPTH: Final = 100
+_WASTED: Final = 4000
+_MADE: Final = 300_000
+_PLENTY: Final = 150
+_RETRIES: Final = 4
+_LOOPS: Final = 3
+
+
+class OutOfBoundsError(DeadEndError):
+    """The search has gone on for long enough."""
+
+
+class Search:
+    """One search, with its random numbers and its bounds.
+
+    The bounds count steps, not seconds, so that the same seed always finds the same.
+    """
+
+    def __init__(self, plan: Plan, fakes: Fakes, hints: Mapping[str, Json]) -> None:
+        self.plan, self.graph = plan, plan.graph
+        self.judge: Judge = plan.judge
+        self.fakes, self.random = fakes, fakes.random
+        self.hints = {normalised(name): value for name, value in hints.items()}
+        self.made = 0
+        self._wasted = 0
+
+    def sparing(self, spot: Spot) -> bool:
+        """Whether only what must be there is still added."""
+        return self.made > _PLENTY or spot.depth > 12
+
+    def looping(self, spot: Spot) -> bool:
+        """Whether recursion has gone far enough."""
+        return spot.loops >= _LOOPS or self.sparing(spot)
+
+    def accepts(self, nodes: Nodes, value: Json) -> bool:
+        """Whether a value fits."""
+        return not nodes or self.judge.accepts(nodes, value)
+
+    def waste(self, since: int) -> None:
+        """Count what was made in vain.
+
+        Raises:
+            OutOfBoundsError: that was too much.
+        """
+        self._wasted += 1 + min(self.made - since, 50)
+        if self._wasted > _WASTED:
+            raise OutOfBoundsError("none was found within the bounds of the search")
+
+    def build(self, nodes: Nodes, spot: Spot, known: Json | Unset = UNSET) -> Json:
+        """A value that fits the nodes, as close to what is known as they allow.
+
+        Raises:
+            DeadEndError: there is none.
+        """
+        if known is not UNSET and self.accepts(nodes, known):
+            return known
+        self.made += 1
+        if spot.depth > _DEPTH or self.made > _MADE:
+            raise OutOfBoundsError("an instance would be too deep or too large", spot.pointer)
+        loops = self.plan.loops
+        if loops is not None and any(map(loops.holds_itself, nodes)):
+            spot = spot.looped()
+        try:
+            return self._solve(nodes, (), spot, known)
+        except OutOfBoundsError:
+            raise
+        except DeadEndError as dead:
+            if known is UNSET:
+                raise DeadEndError(dead.reason, dead.pointer or spot.pointer) from None
+        return self._solve(nodes, (), spot, UNSET)
+
+    def feasible(self, nodes: Nodes | None) -> bool:
+        """Whether nodes do not contradict each other at first sight."""
+        if nodes is None:
+            return False
+        try:
+            shape_of(self.graph, nodes)
+        except DeadEndError:
+            return False
+        return True
+
+    def _solve(self, nodes: Nodes, choices: Choices, spot: Spot, known: Json | Unset) -> Json:
+        shape = shape_of(self.graph, nodes, choices)
+        if shape.values is not None:
+            return self._one_of(shape, shape.values, spot, known)
+        if not shape.groups:
+            return self._fill(shape, spot, known)
+        group = _next(shape.groups)
+        dead: DeadEndError | None = None
+        for index in options_in_order(self, shape, group, spot, known):
+            since = self.made
+            try:
+                return self._solve(nodes, (*choices, (group.key, index)), spot, known)
+            except OutOfBoundsError:
+                raise
+            except DeadEndError as found:
+                dead = dead or found
+                self.waste(since)
+        raise dead or DeadEndError("none of its alternatives is possible", spot.pointer)
+
+    def _one_of(self, shape: Shape, values: list[Json], spot: Spot, known: Json | Unset) -> Json:
+        """One of the values of an enum."""
+        found = shape.memo.get("values")
+        if found is None:
+            found = shape.memo["values"] = [
+                value for value in values if self.accepts(shape.nodes, value) and _allowed(shape, value)
+            ]
+        options: list[Json] = found  # type: ignore[assignment]
+        if not options:
+            raise DeadEndError("no value of its enum fits all else that is asked", spot.pointer)
+        for wanted in (known, self.hint(spot)):
+            if wanted is not UNSET and (index := closest(options, wanted)) is not None:
+                return options[index]
+        if len(options) > 1 and None in options and self.random.random() < 0.85:
+            options = [option for option in options if option is not None]
+        return self.random.choice(options)
+
+    def hint(self, spot: Spot) -> Json | Unset:
+        """What a field of that name is preferred to hold."""
+        return self.hints.get(normalised(spot.name), UNSET) if self.hints and spot.name else UNSET
+
+    def _fill(self, shape: Shape, spot: Spot, known: Json | Unset) -> Json:
+        """A value of a shape in which no choice is left open; judged, where making it to measure is not proof enough."""
+        for attempt in _attempts(known):
+            since = self.made
+            value = self._make(shape, spot, attempt)
+            if not shape.checked or self.accepts(shape.nodes, value):
+                return value
+            self.waste(since)
+        raise DeadEndError("what its not, oneOf, if or contains rule out cannot be avoided", spot.pointer)
+
+    def _make(self, shape: Shape, spot: Spot, known: Json | Unset) -> Json:
+        if known is not UNSET:
+            for close in mended(shape, known):
+                if self.accepts(shape.nodes, close):
+                    return close
+        if not shape.types & (ARRAY | OBJECT) or not isinstance(known, dict | list):
+            hint = self.hint(spot)
+            for close in () if hint is UNSET or isinstance(hint, dict | list) else (hint, *mended(shape, hint)):
+                if self.accepts(shape.nodes, close) and shape.types & ~(ARRAY | OBJECT):
+                    return close
+        dead: DeadEndError | None = None
+        for kind in kinds_in_order(self, shape, spot, known):
+            since = self.made
+            try:
+                return self._of_kind(kind, shape, spot, known)
+            except OutOfBoundsError:
+                raise
+            except DeadEndError as found:
+                dead = found
+                self.waste(since)
+        raise dead or DeadEndError(shape.reason, spot.pointer)
+
+    def _of_kind(self, kind: int, shape: Shape, spot: Spot, known: Json | Unset) -> Json:
+        if kind == OBJECT:
+            return objects.make(self, shape, spot, known)
+        if kind == ARRAY:
+            return arrays.make(self, shape, spot, known)
+        if kind == STRING:
+            return strings.make(self, shape, spot)
+        if kind & NUMBER:
+            return numbers.make(self, shape, spot, whole=not shape.types & FRACTION, broken=not shape.types & INTEGER)
+        options = [None] if kind == NULL else numbers.flags(spot)
+        for value in options:
+            if _allowed(shape, value):
+                return value
+        raise DeadEndError("all its values are excluded", spot.pointer)
+
+
+def _allowed(shape: Shape, value: Json) -> bool:
+    return not any(same(value, other) for other in shape.excluded)
+
+
+def _attempts(known: Json | Unset) -> Iterator[Json | Unset]:
+    """What to keep of what is known: all, then all but one property, then what is left by chance."""
+    yield known
+    if isinstance(known, dict) and len(known) < 25:
+        for name in reversed(known):
+            yield {key: value for key, value in known.items() if key != name}
+    elif known is UNSET:
+        yield from (UNSET for _ in range(_RETRIES - 1))
+
+
+def _next(groups: list[Group]) -> Group:
+    """The choice to make next: the one with the fewest options, negations last."""
+    return min(groups, key=lambda group: (group.kind == "not", len(group.options)))
