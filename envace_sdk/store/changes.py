@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -46,12 +46,11 @@ def changes(before: State, after: State) -> Changes:
             old, new = before.collection(name), after.collection(name)
             if old is not new:
                 _compare(name, old, new, found)
-    was, now = dict(_facts(before, after)), dict(_facts(after, before))
-    for identity, value in now.items():
-        if identity not in was or was[identity] != value:
-            kind, name = identity
-            found.facts.append({"lookup": lookup(kind, name), "kind": kind, "name": name, "value": value})
-    found.facts_gone.extend(lookup(*identity) for identity in was if identity not in now)
+        _compare_facts(NEXT, _following(before), _following(after), found)
+    if before.counters is not after.counters:
+        _compare_facts(COUNTER, before.counters, after.counters, found)
+    if before.history is not after.history:
+        _compare_facts(HISTORY, before.history, after.history, found)
     return found
 
 
@@ -91,14 +90,16 @@ def _row(collection: str, key: str, sequence: int | None, document: Json) -> Row
     }
 
 
-def _facts(state: State, other: State) -> Iterator[tuple[tuple[str, str], Json]]:
-    """The facts of a state, without the kinds that are plainly the same in the other."""
-    if state.collections is not other.collections:
-        for name, collection in state.collections.items():
-            yield (NEXT, name), collection.next_sequence
-    if state.counters is not other.counters:
-        for name, number in state.counters.items():
-            yield (COUNTER, name), number
-    if state.history is not other.history:
-        for name, text in state.history.items():
-            yield (HISTORY, name), text
+def _following(state: State) -> dict[str, int]:
+    return {name: collection.next_sequence for name, collection in state.collections.items()}
+
+
+def _compare_facts(kind: str, before: Mapping[str, Json], after: Mapping[str, Json], found: Changes) -> None:
+    kept = 0
+    for name, value in after.items():
+        old = before.get(name)
+        kept += old is not None
+        if old != value:
+            found.facts.append({"lookup": lookup(kind, name), "kind": kind, "name": name, "value": value})
+    if kept < len(before):
+        found.facts_gone.extend(lookup(kind, name) for name in before if name not in after)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Final
 
 import immutables
-from sqlalchemy import Connection, Row, Table, bindparam, delete, insert, literal, select
+from sqlalchemy import Connection, Executable, Row, Table, bindparam, delete, insert, literal, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from envace_sdk.json import Json
@@ -83,11 +84,16 @@ def _delete(connection: Connection, table: Table, world_id: int, lookups: Sequen
 
 
 def _put(connection: Connection, table: Table, world_id: int, rows: Sequence[dict[str, Any]]) -> None:
-    if not rows:
-        return
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    if rows:
+        statement = _upsert(table, connection.dialect.name)
+        for batch in _batches(rows):
+            connection.execute(statement, [{"world_id": world_id, **row} for row in batch])
+
+
+@cache
+def _upsert(table: Table, database: str) -> Executable:
+    dialect = postgresql if database == "postgresql" else sqlite
     statement = dialect.insert(table)
     changing = {column.name: statement.excluded[column.name] for column in table.c if not column.primary_key}
-    statement = statement.on_conflict_do_update(index_elements=[*table.primary_key], set_=changing)
-    for batch in _batches(rows):
-        connection.execute(statement, [{"world_id": world_id, **row} for row in batch])
+    upsert: Executable = statement.on_conflict_do_update(index_elements=[*table.primary_key], set_=changing)
+    return upsert

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from envace_sdk.errors import TaskError, UnknownToolError
+from envace_sdk.errors import TaskError, UnknownToolError, WorldError
 from envace_sdk.evidence.canonical import digest
 from envace_sdk.rehearse.environment import Environment
 from envace_sdk.rehearse.fixtures import EVERYTHING
 from envace_sdk.tools.model import ToolCall, ToolResult
 from envace_sdk.world.diff import diff
 from envace_sdk.world.keys import key_of, key_text
+from envace_sdk.world.plain import check_json
 from envace_sdk.world.state import State
 from envace_sdk.world.world import World
 
@@ -29,7 +30,8 @@ def start_state(environment: Environment, task: Task, *, seed: int | None = None
         seed: instead of the task's own.
 
     Raises:
-        TaskError: the task's changes do not fit the environment: no such collection, no key, nothing to remove.
+        TaskError: the task's changes do not fit the environment: no such collection, no key, nothing to remove, an
+            entity nested too deeply.
     """
     changes = task.world
     clock: datetime | None = changes.clock
@@ -46,9 +48,14 @@ def start_state(environment: Environment, task: Task, *, seed: int | None = None
             known = ", ".join(sorted(environment.dynamics.collections)) or "none"
             raise TaskError(f"task {task.id!r}: world.put: there is no collection {collection!r} (there are: {known})")
         for position, document in enumerate(documents):
+            place = f"task {task.id!r}: world.put.{collection}.{position}"
+            try:
+                check_json(document, place)
+            except WorldError as error:
+                raise TaskError(str(error)) from None
             text = key_of(document, rule.key)
             if text is None:
-                raise TaskError(f"task {task.id!r}: world.put.{collection}.{position}: it has no {rule.key!r}")
+                raise TaskError(f"{place}: it has no {rule.key!r}")
             state = state.put(collection, text, document)
     return _noted(before, state)
 

@@ -19,6 +19,9 @@ from .ordered import EMPTY, Ordered
 __all__ = ["Collection"]
 
 _Changes = immutables.Map[str, Entry | None]
+_Trail = tuple[tuple[_Changes, str], ...]
+"""The last steps that led to a collection: the changes before the step, and the key it changed."""
+_LONGEST_TRAIL = 16
 
 
 def _sequence(entry: Entry) -> int:
@@ -33,7 +36,7 @@ class Collection:
     relatives are compared by looking at their changes only.
     """
 
-    __slots__ = ("_added", "_changes", "_differences", "_lost", "_next", "_start")
+    __slots__ = ("_added", "_changes", "_differences", "_lost", "_next", "_start", "_trail")
 
     def __init__(self, documents: Iterable[tuple[str, Document]] = ()) -> None:
         entries = [Entry(sequence, key, document) for sequence, (key, document) in enumerate(documents)]
@@ -45,6 +48,7 @@ class Collection:
         self._lost = 0  # entries of the start that are gone, or were made anew at a later place
         self._next = len(entries)
         self._differences: dict[str, Difference] = {}
+        self._trail: _Trail = ()
 
     @classmethod
     def restore(cls, entries: Iterable[Entry], removed: Iterable[str], next_sequence: int) -> Collection:
@@ -55,7 +59,7 @@ class Collection:
         made._next = next_sequence
         return made
 
-    def _derive(self, changes: _Changes, added: Ordered, lost: int, next_sequence: int) -> Collection:
+    def _derive(self, key: str, changes: _Changes, added: Ordered, lost: int, next_sequence: int) -> Collection:
         made = Collection.__new__(Collection)
         made._start = self._start
         made._changes = changes
@@ -63,6 +67,7 @@ class Collection:
         made._lost = lost
         made._next = next_sequence
         made._differences = {}
+        made._trail = (*self._trail[1 - _LONGEST_TRAIL :], (self._changes, key))
         return made
 
     def entry(self, key: str) -> Entry | None:
@@ -121,11 +126,11 @@ class Collection:
         before = self.entry(key)
         if before is not None:
             entry = Entry(before.sequence, key, document)
-            made = self._derive(self._changes.set(key, entry), self._added, self._lost, self._next)
+            made = self._derive(key, self._changes.set(key, entry), self._added, self._lost, self._next)
         else:
             entry = Entry(self._next, key, document)
             added = self._added.add((self._next, key))
-            made = self._derive(self._changes.set(key, entry), added, self._lost, self._next + 1)
+            made = self._derive(key, self._changes.set(key, entry), added, self._lost, self._next + 1)
         if self._differences:
             self._carry(made, key, entry)
         return made
@@ -137,7 +142,7 @@ class Collection:
             return self
         added = self._added.discard((entry.sequence, key))
         lost = self._lost + (added is self._added)
-        made = self._derive(self._changes.set(key, None), added, lost, self._next)
+        made = self._derive(key, self._changes.set(key, None), added, lost, self._next)
         if self._differences:
             self._carry(made, key, None)
         return made
@@ -225,7 +230,20 @@ class Collection:
         """Keys among which are all that differ from a relative; None when the two do not share their start."""
         if self._start is not other._start:
             return None
-        return {*self._changes, *other._changes}
+        mine, yours = self._changes, other._changes
+        if mine is yours:
+            return ()
+        recent = self._since(yours)
+        return _unlike(mine, yours) if recent is None else recent
+
+    def _since(self, earlier: _Changes) -> set[str] | None:
+        """The keys changed on the way from an ancestor a few steps back; None when it is no such ancestor."""
+        keys: set[str] = set()
+        for changes, key in reversed(self._trail):
+            keys.add(key)
+            if changes is earlier:
+                return keys
+        return None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Collection):
@@ -243,6 +261,20 @@ class Collection:
 
     def __repr__(self) -> str:
         return f"<Collection of {len(self)}>"
+
+
+def _unlike(mine: _Changes, yours: _Changes) -> list[str]:
+    """The keys whose entries are not the very same in both."""
+    keys = []
+    shared = 0
+    for key, entry in mine.items():
+        theirs = yours.get(key, UNSET)
+        shared += theirs is not UNSET
+        if theirs is not entry:
+            keys.append(key)
+    if shared < len(yours):
+        keys.extend(key for key in yours if key not in mine)
+    return keys
 
 
 def _repeated(entries: list[Entry]) -> str:

@@ -247,6 +247,7 @@ def test_a_task_begins_in_its_own_world():
     [
         ({"put": {"nots": [{"note_id": "1"}]}}, "world.put: there is no collection 'nots'"),
         ({"put": {"notes": [{"title": "x"}]}}, "world.put.notes.0: it has no 'note_id'"),
+        ({"put": {"notes": [json.loads('{"a":' * 200 + "1" + "}" * 200)]}}, "world.put.notes.0.a.a"),
         ({"remove": {"notes": ["Z"]}}, "world.remove: there is no notes/Z"),
         ({"remove": {"nots": ["Z"]}}, "world.remove: there is no nots/Z"),
     ],
