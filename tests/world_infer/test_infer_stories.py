@@ -286,7 +286,7 @@ def test_what_is_created_lives_until_it_is_deleted(name, client_of, naive):
 
     tool, changes, *expected = story["update"]
     seen = expected[0] if expected else changes
-    call(tool, **{**changes, **_with_key(path, one, {**around, **changes})})
+    call(tool, **_with_key(story.get("update_id", path), one, {**around, **changes}))
     assert naive.holds(call(story["get"], **key), seen)
     assert call(story["get"], **key) == call(story["get"], **key)
     assert naive.holds(call(story["get"], **other), story["other"])
@@ -301,11 +301,12 @@ def test_what_is_created_lives_until_it_is_deleted(name, client_of, naive):
         assert one in values, narrow
         assert two not in values, narrow
 
-    call(story["delete"], **key)
+    gone = {**_with_key(story.get("delete_id", path), one, around), **story.get("delete_with", {})}
+    call(story["delete"], **gone)
     outcome, error = call.error(story["get"], **key)
     assert outcome == "not_found"
     assert str(one) in error
-    assert call.error(story["delete"], **key)[0] == "not_found"
+    assert call.error(story["delete"], **gone)[0] == "not_found"
     values = [value for _, value in naive.leaves(call(story["list"], **story.get("list_with", {})))]
     assert one not in values
     assert two in values

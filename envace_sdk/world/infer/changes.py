@@ -9,12 +9,13 @@ from . import cel
 from .answers import entity_answer
 from .arguments import Argument
 from .creates import changed_field, taken
-from .effects import Decision
+from .decision import Case
 from .fields import Field
 from .groups import Member
 from .keying import key_of
-from .scene import NEW, Scene
+from .scene import Scene
 from .states import state_of, status_value
+from .terms import NEW
 from .words import bag, base_verbs, plural, singular
 
 __all__ = ["configure_rule", "increase_rule", "settings_rule", "state_rule", "update_rule"]
@@ -28,10 +29,11 @@ _MAX_DYNAMIC = 40
 _STEPS = bag("by amount delta step change adjustment increment count quantity qty value units")
 
 
-def update_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def update_rule(case: Case) -> dict[str, Any]:
     """A tool that changes the fields it is given."""
+    member, decision, scene = case.member, case.decision, case.scene
     reading = member.reading
-    rule = _base(member, decision, scene)
+    rule = _base(case)
     arguments = [a for a in scene.others(reading) if decision.lookup is None or a is not decision.lookup[0]]
     if (dynamic := _dynamic(arguments, rule, scene)) is not None:
         return {**rule, **dynamic}
@@ -41,7 +43,7 @@ def update_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, A
     for argument in arguments:
         if any("." in step for step in argument.path):
             continue
-        partial = _partial(argument, scene)
+        partial = _partial(argument, sets, scene)
         if partial is not None:
             sets.update(partial)
             continue
@@ -64,23 +66,25 @@ def update_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, A
     return rule
 
 
-def state_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def state_rule(case: Case) -> dict[str, Any]:
     """A tool that takes a thing a step further in its life."""
-    rule = _base(member, decision, scene)
+    member, decision, scene = case.member, case.decision, case.scene
+    rule = _base(case)
     others = scene.others(member.reading)
     status = scene.fields.status
     if len(others) == 1 and status is not None and scene.field(others[0]) is status and others[0].required:
-        return update_rule(member, decision, scene)  # the call says which
+        return update_rule(case)  # the call says which
     for argument in others:
         scene.fields.add(argument, writable=True, loose=True)
     rule["take"] = taken(others, scene)
     return {**rule, **_stated(member, scene, flags_first=decision.sense == "flag")}
 
 
-def increase_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def increase_rule(case: Case) -> dict[str, Any]:
     """A tool that adds to a number, or takes from it."""
+    member, decision, scene = case.member, case.decision, case.scene
     reading = member.reading
-    rule = _base(member, decision, scene)
+    rule = _base(case)
     others = scene.others(reading)
     step = next((a for a in others if "_".join(a.words) in _STEPS), None) or next(
         (a for a in others if a.is_number or not a.types), None
@@ -95,7 +99,7 @@ def increase_rule(member: Member, decision: Decision, scene: Scene) -> dict[str,
     if field is None:
         field = scene.fields.put(member.aspect or ("count",), scene.style)
     amount = "1" if step is None else f"default({cel.argument(step)}, 1)"
-    sign = "+" if decision.sense == "increase" else "-"
+    sign = "-" if decision.sense == "decrease" else "+"
     rule["take"] = taken([a for a in others if a is not step], scene)
     rule["set"] = {
         field.name: f"default({cel.member('entity', [field.name])}, 0) {sign} {amount}",
@@ -104,8 +108,9 @@ def increase_rule(member: Member, decision: Decision, scene: Scene) -> dict[str,
     return rule
 
 
-def settings_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def settings_rule(case: Case) -> dict[str, Any]:
     """A tool that shows the only thing there is."""
+    member, scene = case.member, case.scene
     return {
         "effect": "read",
         "collection": scene.collection,
@@ -114,8 +119,9 @@ def settings_rule(member: Member, decision: Decision, scene: Scene) -> dict[str,
     }
 
 
-def configure_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def configure_rule(case: Case) -> dict[str, Any]:
     """A tool that changes the only thing there is."""
+    member, scene = case.member, case.scene
     return {
         "effect": "update",
         "collection": scene.collection,
@@ -126,7 +132,8 @@ def configure_rule(member: Member, decision: Decision, scene: Scene) -> dict[str
     }
 
 
-def _base(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def _base(case: Case) -> dict[str, Any]:
+    member, decision, scene = case.member, case.decision, case.scene
     return {
         "effect": "update",
         "collection": scene.collection,
@@ -174,7 +181,7 @@ def _patched(argument: Argument, scene: Scene) -> tuple[dict[str, str], dict[str
     }, {}
 
 
-def _partial(argument: Argument, scene: Scene) -> dict[str, str] | None:
+def _partial(argument: Argument, sets: dict[str, str], scene: Scene) -> dict[str, str] | None:
     """`add_tags` and `remove_tags` change a list that is there."""
     words = argument.words
     if len(words) < 2 or words[0] not in {"add", "remove", "append"}:
@@ -182,7 +189,7 @@ def _partial(argument: Argument, scene: Scene) -> dict[str, str] | None:
     field = scene.fields.find(words[1:]) or scene.fields.find((*words[1:-1], plural(words[-1])))
     if field is None or not field.is_list:
         return None
-    held = f"default({cel.member('entity', [field.name])}, [])"
+    held = sets.get(field.name, f"default({cel.member('entity', [field.name])}, [])")
     given = f"default({cel.argument(argument)}, [])"
     if not argument.is_list:
         given = f"({cel.given(argument)} ? [{cel.argument(argument)}] : [])"
@@ -212,6 +219,10 @@ def _meant(argument: Argument, member: Member, unknown: Sequence[Argument], scen
     if not alone:
         return None
     keys = _key_names(scene)
+    if set(words) & {"date", "time", "datetime", "day", "at", "start", "when"}:
+        dates = [f for f in scene.fields if f.is_date and f.writable and f.name not in keys]
+        if len(dates) == 1:
+            return dates[0]
     told = member.reading.telling.words | {singular(w) for w in argument.description.lower().split()}
     named = [f for f in scene.fields if f.writable and f.name not in keys and set(f.words) - {"id"} <= told]
     if len(named) == 1 and named[0].is_list == argument.is_list:

@@ -10,8 +10,7 @@ from envace_sdk.json import UNSET, Json
 from . import cel
 from .answers import confirmation, entity_answer
 from .arguments import Argument, fields_of
-from .effects import Decision
-from .groups import Member
+from .decision import Case
 from .keying import minted_key
 from .scene import Scene
 from .states import first_status
@@ -24,8 +23,9 @@ _CHANGED = (("updated", "at"), ("updated", "on"), ("modified", "at"), ("updated"
             ("last", "modified"), ("update", "time"), ("last", "updated", "at"), ("date", "modified"))  # fmt: skip
 
 
-def create_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def create_rule(case: Case) -> dict[str, Any]:
     """A tool that makes one."""
+    member, scene = case.member, case.scene
     reading = member.reading
     arguments = scene.others(reading)
     rule: dict[str, Any] = {"effect": "create", "collection": scene.collection}
@@ -39,8 +39,9 @@ def create_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, A
     return rule
 
 
-def upsert_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def upsert_rule(case: Case) -> dict[str, Any]:
     """A tool that writes one, whether or not it is there."""
+    member, scene = case.member, case.scene
     reading = member.reading
     changed = changed_field(scene)
     rule: dict[str, Any] = {
@@ -56,8 +57,9 @@ def upsert_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, A
     return rule
 
 
-def copy_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def copy_rule(case: Case) -> dict[str, Any]:
     """A tool that makes one from one that is there."""
+    member, scene = case.member, case.scene
     reading = member.reading
     own = cel.argument(scene.key.of(reading)[-1])
     keys = {part.field for part in scene.key.parts}
@@ -85,8 +87,9 @@ def copy_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any
     }
 
 
-def create_many_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def create_many_rule(case: Case) -> dict[str, Any]:
     """A tool that makes one for each element of a list."""
+    member, decision, scene = case.member, case.decision, case.scene
     batch = decision.batch
     assert batch is not None
     name = cel.text(scene.collection)

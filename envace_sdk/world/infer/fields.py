@@ -12,20 +12,25 @@ from .groups import Group
 from .ids import STRONG, bare
 from .keys import Key
 from .outputs import entity_fields
-from .terms import BOUNDS, PAGING, TEXTS
+from .terms import BOUNDS, NEW, PAGING, TEXTS
 from .words import bag, plural, singular, spell
 
 __all__ = ["CONTROL", "Field", "Fields", "is_control", "known_fields"]
 
 CONTROL = bag(
-    "dry_run dryrun confirm confirmed confirmation force verbose expand include includes fields select embed "
-    "async wait timeout idempotency_key request_id client_token correlation_id trace_id pretty return_format "
-    "response_format output_format raw page per_page page_size page_token cursor limit offset sort sort_by "
-    "order_by sort_order"
+    "dry_run dryrun confirm confirmed confirmation idempotency_key request_id client_token client_request_id "
+    "correlation_id trace_id pretty return_format response_format output_format"
 )
 """Names of arguments that say how to do a call, not what the thing is."""
 
+_SWITCHES = bag("force verbose wait async raw silent quiet notify recursive permanent hard soft validate_only")
+"""The same, where they are yes or no."""
+
+_VIEWS = bag("expand include includes fields select embed view depth format verbose raw page timeout")
+"""The same, in a tool that only looks."""
+
 STATUS = ("status", "state", "stage", "phase")
+_WHEN = ("at", "date", "on", "time", "day", "datetime")
 _LINKING = frozenset(["is", "has"])
 _DATES = bag("date datetime time day when timestamp deadline due at on start end begin until since")
 
@@ -141,10 +146,10 @@ class Fields:
         candidates += [(*words, "id"), (*rest, singular(last), "id"), (*words, "ids"), (*rest, singular(last), "ids")]
         if words[0] in _LINKING and rest:
             candidates.append(words[1:])
-        candidates += [("is", *words), ("has", *words), (*words, "at"), (*words, "date"), (*words, "on")]
+        candidates += [("is", *words), ("has", *words), *((*words, word) for word in _WHEN)]
         candidates += [(*words, "name")] if last not in {"id", "ids"} else []
-        if last in {"at", "on", "date", "time"} and rest:
-            candidates += [rest, (*rest, "at"), (*rest, "date")]
+        if last in _WHEN and rest:
+            candidates += [rest, *((*rest, word) for word in _WHEN)]
         return next((self._found[found] for found in candidates if found in self._found), None)
 
     @property
@@ -157,13 +162,14 @@ class Fields:
         return next((f for f in self._found.values() if f.words[-1] in STATUS and f.enum and not f.is_list), None)
 
 
-def is_control(argument: Argument) -> bool:
-    """Whether an argument says how to do the call rather than what the thing is."""
-    words = argument.words
-    joined = "_".join(words)
-    return (joined in CONTROL and not argument.is_object) or (
-        words[:1] in {("include",), ("with",), ("notify",)} and argument.is_flag
-    )
+def is_control(argument: Argument, *, looking: bool = False) -> bool:
+    """Whether an argument says how to do the call rather than what the thing is; `looking`: the tool only shows."""
+    joined = "_".join(argument.words)
+    if argument.is_object:
+        return False
+    if joined in CONTROL or (argument.is_flag and joined in _SWITCHES) or (looking and joined in _VIEWS):
+        return True
+    return argument.is_flag and argument.words[:1] in {("include",), ("with",), ("notify",), ("send",), ("return",)}
 
 
 def known_fields(group: Group, key: Key) -> Fields:
@@ -192,7 +198,7 @@ def known_fields(group: Group, key: Key) -> Fields:
     for member in group.members:
         if member.reading.sense in {"search", "read", "count"} and not member.aspect:
             for argument in member.reading.arguments:
-                if id(argument) in keyed or is_control(argument) or _only_searches(argument):
+                if id(argument) in keyed or is_control(argument, looking=True) or _only_searches(argument):
                     continue
                 known = fields.find(fields.bare(argument))
                 if known is None or known.is_list == argument.is_list:
@@ -203,7 +209,7 @@ def known_fields(group: Group, key: Key) -> Fields:
 _GENERAL = bag("update edit modify patch change set save put write upsert replace alter amend configure")
 """Verbs whose single argument is a field by its own name; another verb may mean a field that it does not name."""
 
-_RENEWING = bag("new to updated target desired next add remove append")
+_RENEWING = NEW | bag("add remove append")
 
 
 def _only_searches(argument: Argument) -> bool:

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from .ids import id_noun, is_id
 from .reading import Reading
 from .verbs import Sense
-from .words import bag
+from .words import singular
 
 __all__ = ["Group", "Member", "Phrase", "group"]
 
 Phrase = tuple[str, ...]
 
-MAKING: frozenset[Sense] = bag("create add copy put")
-_THINGS: frozenset[Sense] = bag("create add copy search delete remove put")
-_SINGLE: frozenset[Sense] = bag("update state flag end increase decrease delete remove")
+MAKING: frozenset[Sense] = frozenset({"create", "add", "copy", "put"})
+_THINGS: frozenset[Sense] = frozenset({"create", "add", "copy", "search", "delete", "remove", "put"})
+_SINGLE: frozenset[Sense] = frozenset({"update", "state", "flag", "end", "increase", "decrease", "delete", "remove"})
 
 
 @dataclass(eq=False)
@@ -49,7 +49,12 @@ class Group:
     @property
     def noun(self) -> Phrase:
         """What most tools call it; of equally common names the shortest."""
-        return max(self.phrases, key=lambda phrase: (self.phrases[phrase], -len(phrase)), default=())
+        votes = Counter(self.phrases)
+        heads = Counter(phrase[-1:] for phrase in self.phrases if len(phrase) > 1)
+        for head, kinds in heads.items():
+            if kinds > 1:  # `zeige auftrag` and `loesche auftrag` agree on the last word only
+                votes[head] += sum(self.phrases[phrase] for phrase in self.phrases if phrase[-1:] == head)
+        return max(votes, key=lambda phrase: (votes[phrase], -len(phrase)), default=())
 
     @property
     def nouns(self) -> frozenset[Phrase]:
@@ -101,9 +106,23 @@ def group(readings: Sequence[Reading], label: str) -> list[Group]:
 
 def _phrase(reading: Reading) -> Phrase:
     """The noun phrase, with what follows "of" before it: the status of a ticket is a ticket status."""
-    noun = reading.name.noun
+    noun = _without_ids(reading)
     owner = next((words for preposition, words in reading.name.aims if preposition == "of" and words), ())
     return (*owner, *noun) if owner else noun
+
+
+def _without_ids(reading: Reading) -> Phrase:
+    """The noun phrase without the ids that paths put into it: `get_orders_order_id` gets an order."""
+    noun = reading.name.noun
+    for argument in reading.arguments:
+        words = tuple(singular(word) for word in argument.words)
+        if id_noun(argument.words) is None or len(words) >= len(noun):
+            continue
+        for place in range(1, len(noun) - len(words) + 1):
+            if noun[place : place + len(words)] == words:
+                noun = noun[:place] + noun[place + len(words) :]
+                break
+    return noun
 
 
 def _thing(phrase: Phrase, aspect: Phrase) -> Phrase:

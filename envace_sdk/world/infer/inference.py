@@ -11,9 +11,10 @@ from envace_sdk.world.dynamics import CollectionRule, Dynamics, ToolRule
 
 from .changes import configure_rule, increase_rule, settings_rule, state_rule, update_rule
 from .creates import copy_rule, create_many_rule, create_rule, upsert_rule
-from .effects import Decision, Kind, decide, survey
+from .decision import Case, Kind
+from .effects import decide, survey
 from .fields import known_fields
-from .groups import Group, Member, group
+from .groups import Group, group
 from .keys import find_key
 from .lists import append_rule, take_rule
 from .merging import merge
@@ -24,11 +25,11 @@ from .reads import exists_rule, opaque_rule, read_rule, stats_rule
 from .removals import clear_rule, delete_many_rule, delete_rule, read_many_rule, update_many_rule
 from .scene import Scene
 from .searches import count_rule, search_rule
-from .words import bag, plural, spell, split, style_of
+from .words import plural, spell, split, style_of
 
 __all__ = ["infer"]
 
-_Builder = Callable[[Member, Decision, Scene], dict[str, Any]]
+_Builder = Callable[[Case], dict[str, Any]]
 
 _BUILDERS: dict[Kind, _Builder] = {
     "create": create_rule,
@@ -55,11 +56,11 @@ _BUILDERS: dict[Kind, _Builder] = {
     "opaque": opaque_rule,
 }
 
-_EARLY: frozenset[Kind] = bag("update state increase append take configure update_many")
+_EARLY: frozenset[Kind] = frozenset({"update", "state", "increase", "append", "take", "configure", "update_many"})
 """What changes things is looked at first: it may speak of fields that makers start and searches look for."""
 
 _CHANGES: frozenset[Kind] = _EARLY | {"upsert"}
-_MAKES: frozenset[Kind] = bag("create copy upsert create_many")
+_MAKES: frozenset[Kind] = frozenset({"create", "copy", "upsert", "create_many"})
 
 _FIRST = 1001
 """The first of ids that are numbers, high enough not to be taken for a count."""
@@ -86,7 +87,7 @@ def infer(toolset: Iterable[Tool]) -> Dynamics:
         used = False
         for member in sorted(found.members, key=lambda m: decisions[id(m)].kind not in _EARLY):
             decision = decisions[id(member)]
-            rules[member.reading.tool.name] = _rule(member, decision, scene)
+            rules[member.reading.tool.name] = _rule(Case(member, decision, scene))
             used = used or decision.kind != "opaque"
         if used:
             makes = any(decision.kind in _MAKES for decision in decisions.values())
@@ -142,10 +143,10 @@ def _safe(name: str) -> str:
     return re.sub(r"[^\w-]", "_", name) or "items"
 
 
-def _rule(member: Member, decision: Decision, scene: Scene) -> ToolRule:
-    built = _BUILDERS[decision.kind](member, decision, scene)
+def _rule(case: Case) -> ToolRule:
+    built = _BUILDERS[case.decision.kind](case)
     filled = {name: value for name, value in built.items() if value not in ({}, [], None)}
-    return ToolRule(**filled, confidence=decision.confidence, reason=decision.reason)
+    return ToolRule(**filled, confidence=case.decision.confidence, reason=case.decision.reason)
 
 
 def _collection(scene: Scene, makes: bool) -> CollectionRule:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import cel
 from .arguments import Argument
-from .effects import Decision
+from .decision import Decision
 from .ids import STRONG, WEAK
 from .reading import Reading
 from .scene import Scene

@@ -17,7 +17,9 @@ from .words import bag, singular, spell, style_of
 
 __all__ = ["Key", "KeyPart", "find_key"]
 
-_SINGLES: frozenset[Sense | None] = bag("read update put state flag end delete remove increase decrease exists copy")
+_SINGLES: frozenset[Sense | None] = frozenset(
+    {"read", "update", "put", "state", "flag", "end", "delete", "remove", "increase", "decrease", "exists", "copy"}
+)
 _OLD = bag("old current from source src original existing")
 _NEW = bag("new to target destination dest dst updated")
 
@@ -229,6 +231,9 @@ def _given(member: Member, group: Group, key: Key, own: Argument | None) -> tupl
     """The arguments of a tool that give the key's parts; none unless all are there."""
     arguments = {bare(argument.words, group.nouns): argument for argument in member.reading.arguments}
     found: list[Argument] = []
+    named = arguments.get(key.own.words)
+    if named is not None and named.is_scalar and (own is None or bare(own.words, group.nouns) != key.own.words):
+        own = named if owner_of(named, group.siblings, group) is None else own
     for part in key.parts[:-1]:
         if part.words not in arguments:
             return ()

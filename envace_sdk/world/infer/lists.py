@@ -9,7 +9,7 @@ from . import cel
 from .answers import entity_answer
 from .arguments import Argument
 from .creates import changed_field
-from .effects import Decision
+from .decision import Case
 from .fields import Field
 from .groups import Member
 from .ids import bare, is_id
@@ -20,14 +20,15 @@ from .words import plural, singular
 __all__ = ["append_rule", "take_rule"]
 
 
-def append_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def append_rule(case: Case) -> dict[str, Any]:
     """A tool that puts something into a list."""
+    member, decision, scene = case.member, case.decision, case.scene
     field = _list_of(member, scene)
     values = scene.others(member.reading)
     held = f"default({cel.member('entity', [field.name])}, [])"
     element = _element(member, values, scene)
     changed = changed_field(scene)
-    rule = _base(member, decision, scene)
+    rule = _base(case)
     if _alone(member, values) and values[0].is_list:
         rule["set"] = {field.name: f"distinct({held} + {cel.argument(values[0])})"}
     elif _alone(member, values):
@@ -39,13 +40,14 @@ def append_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, A
     return rule
 
 
-def take_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def take_rule(case: Case) -> dict[str, Any]:
     """A tool that takes something out of a list."""
+    member, decision, scene = case.member, case.decision, case.scene
     field = _list_of(member, scene)
     values = scene.others(member.reading)
     held = f"default({cel.member('entity', [field.name])}, [])"
     changed = changed_field(scene)
-    rule = _base(member, decision, scene)
+    rule = _base(case)
     kept = _kept(member, values, scene)
     rule["set"] = {field.name: f"{held}.filter(x, {kept})" if kept else "[]"}
     if changed is not None:
@@ -53,7 +55,8 @@ def take_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any
     return rule
 
 
-def _base(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def _base(case: Case) -> dict[str, Any]:
+    member, decision, scene = case.member, case.decision, case.scene
     return {
         "effect": "update",
         "collection": scene.collection,

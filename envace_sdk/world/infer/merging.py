@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable
 from os.path import commonprefix
 
 from .arguments import Argument
@@ -61,10 +61,10 @@ def owner_of(argument: Argument, groups: list[Group], own: Group | None = None) 
     return None
 
 
-def has_own_id(reading: Reading, found: Group) -> bool:
+def has_own_id(reading: Reading, found: Group, *, least: float = 0.6) -> bool:
     """Whether a tool takes what may be the id of one of the group's things."""
     for argument in reading.arguments:
-        if names_thing(argument, found.nouns) >= 0.6 and owner_of(argument, found.siblings, found) is None:
+        if names_thing(argument, found.nouns) >= least and owner_of(argument, found.siblings, found) is None:
             return True
     return False
 
@@ -203,7 +203,8 @@ def _find_makers(groups: list[Group]) -> None:
         if best < _THRESHOLD:
             continue
         rest = [member for member in source.members if member is not maker]
-        if any(member.reading.sense in _ROLES for member in rest) and _independent(source, maker, rest):
+        apart = bool(_roles(source) & {"read", "search"}) or bool(_roles_of(rest) & _roles(orphan))
+        if apart and any(member.reading.sense in _ROLES for member in rest) and _independent(source, maker, rest):
             _move(maker, source, orphan)
         else:
             name = source.noun
@@ -213,7 +214,7 @@ def _find_makers(groups: list[Group]) -> None:
 
 def _independent(source: Group, maker: Member, rest: list[Member]) -> bool:
     """Whether what the maker is called after is a thing of its own: tables are, in `book_table(table_id)`."""
-    return has_own_id(maker.reading, source) or any(has_own_id(member.reading, source) for member in rest)
+    return has_own_id(maker.reading, source, least=0.85) or any(has_own_id(member.reading, source) for member in rest)
 
 
 def _maker_score(member: Member, source: Group, orphan: Group) -> float:
@@ -236,11 +237,11 @@ def _maker_score(member: Member, source: Group, orphan: Group) -> float:
         score += 1 if source_roles & orphan_roles else 2
     if _shared_arguments(reading, orphan):
         score += 1
-    if has_own_id(reading, source) and source_roles & {"read", "search", "remove"}:
+    if has_own_id(reading, source, least=0.85) and source_roles & {"read", "search", "remove"}:
         score += 1
     if any(owner_of(argument, source.siblings, source) is orphan for argument in reading.arguments):
         score -= 5
-    if source_roles & {"read"} and source_roles & {"search", "remove"} and not has_own_id(reading, source):
+    if source_roles & {"read"} and source_roles & {"search", "remove"} and not has_own_id(reading, source, least=0.85):
         score -= 3
     if reading.telling.object[-1:] == (source.head,):
         score -= 1.5
@@ -260,7 +261,11 @@ def _nominal(verb: str, noun: str) -> bool:
 
 
 def _roles(found: Group) -> set[str]:
-    return {_ROLES[m.reading.sense] for m in found.members if m.reading.sense in _ROLES and not m.listed}
+    return _roles_of(found.members)
+
+
+def _roles_of(members: Iterable[Member]) -> set[str]:
+    return {_ROLES[m.reading.sense] for m in members if m.reading.sense in _ROLES and not m.listed}
 
 
 def _shared_arguments(reading: Reading, orphan: Group) -> bool:
@@ -276,23 +281,48 @@ def _shared_arguments(reading: Reading, orphan: Group) -> bool:
 
 
 def _join_strays(groups: list[Group]) -> None:
-    """A tool alone with its noun (`remove_entry`, beside notes nobody removes) does what the others lack."""
-    whole = [found for found in groups if found.makers and _roles(found) & {"read", "search"}]
+    """A tool alone with its noun does for the others' thing what they lack: `remove_entry`, beside notes that nobody
+    removes; `staff_directory`, which "lists employees".
+    """
+    whole = [found for found in groups if found.makers and _roles(found) & {"read", "search", "change", "remove"}]
     for stray in [found for found in groups if found.members and not found.makers]:
-        roles = _roles(stray)
-        if not roles or roles & {"search"} or len(whole) != 1:
-            continue
-        target = whole[0]
-        told = {telling.object[-1:] for telling in (m.reading.telling for m in stray.members)}
-        named = told & target.nouns
-        lacks = not roles & _roles(target)
-        foreign = any(_owners(m.reading, stray) for m in stray.members)
-        unnamed = not told & stray.nouns
-        keyed = all(has_own_id(m.reading, stray) or m.reading.required for m in stray.members)
-        if named or (lacks and unnamed and not foreign and keyed and roles <= {"remove", "change"}):
-            noun = stray.phrases
-            _absorb(target, stray)
-            target.phrases.update(Counter(dict.fromkeys(noun, 0)))
+        for target in whole:
+            if target is not stray and _belongs(stray, target, alone=len(whole) == 1):
+                _join(stray, target)
+                break
+
+
+def _join(stray: Group, target: Group) -> None:
+    names = list(stray.phrases)
+    for member in stray.members:
+        # `set_mileage(vin, mileage)`: the noun is what it changes, not another name of the thing
+        if any(tuple(singular(w) for w in a.words) in names for a in member.reading.arguments):
+            member.aspect = (*stray.noun, *member.aspect)
+    _absorb(target, stray)
+    for name in names:
+        if any(not member.aspect for member in target.members if member.reading.name.noun == name):
+            target.phrases[name] = 0
+        else:
+            del target.phrases[name]
+
+
+def _belongs(stray: Group, target: Group, *, alone: bool) -> bool:
+    roles = _roles(stray)
+    told = {m.reading.telling.object[-1:] for m in stray.members if m.reading.telling.object}
+    theirs = {m.reading.telling.object[-1:] for m in target.members if m.reading.telling.object}
+    if told & stray.nouns and not told & target.nouns:
+        return False
+    if told & (target.nouns | theirs):
+        return not roles & {"read"} or not _roles(target) & {"read"}
+    if not roles or roles & _roles(target) or not alone or told:
+        return False
+    if roles == {"search"}:
+        arguments = [a.words for m in stray.members for a in m.reading.arguments]
+        made = [a.words for m in target.makers for a in m.reading.arguments]
+        return any(words in made for words in arguments)
+    foreign = any(_owners(m.reading, stray) for m in stray.members)
+    keyed = all(has_own_id(m.reading, stray) or m.reading.required for m in stray.members)
+    return not foreign and keyed and roles <= {"remove", "change"}
 
 
 def _fold_lists(groups: list[Group]) -> None:

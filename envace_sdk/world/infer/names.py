@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from .verbs import is_half_nounish, is_nounish, known, phrasal, senses
+from .verbs import is_half_nounish, is_nounish, known, leading, phrasal, senses
 from .words import bag, base_verbs, is_plural, segments, singular
 
 __all__ = ["Name", "phrase", "read_names"]
@@ -18,7 +18,8 @@ DETERMINERS = bag(
     "specific single multiple many one several each every own full available batch bulk and or me us you it them"
 )
 _MANY = bag("all multiple many several batch bulk")
-_TAILS = bag("details detail info information summary overview data content contents list all")
+_TAILS = bag("details detail info information summary overview data content contents")
+_MANY_OF = bag("list all history directory catalog catalogue roster listing listings timeline index feed")
 _JUNK = bag("api apis tool tools mcp rpc endpoint cmd svc service services controller handler manager")
 _VERSION = re.compile(r"v\d+\w{0,6}")
 _SHARED = 0.6
@@ -188,6 +189,10 @@ def _likely_verb(draft: _Draft, phrases: Counter[tuple[str, ...]]) -> int | None
     words = draft.words
     last = _last(words)
     nouns = {found for (*_, found) in phrases}
+    if words[0] in DETERMINERS and not known(words[0]):
+        return None
+    if len(words) == 1 and draft.shared and not is_plural(words[0]) and not known(words[0]) and words[0] not in nouns:
+        return 0 if leading(draft.told) else None  # kunde_anlegen -- Creates a customer.
     if len(words) == 1:
         return 0 if known(words[0]) and singular(words[0]) not in nouns else None
     if known(words[0]) and singular(words[0]) not in nouns:
@@ -228,8 +233,8 @@ def _name(draft: _Draft, place: int | None, things: set[tuple[str, ...]]) -> Nam
     owner = phrase(_until_preposition(before))
     namespace = [phrase(level) for level in (*draft.context, draft.shared) if level]
     many = any(word in _MANY for word in words)
-    while len(main) > 1 and main[-1] in _TAILS and phrase(main) not in things:
-        many = many or main[-1] in {"list", "all"}
+    while len(main) > 1 and (main[-1] in _TAILS or main[-1] in _MANY_OF) and phrase(main) not in things:
+        many = many or main[-1] in _MANY_OF
         main = main[:-1]
     noun = phrase(main)
     inherited = False

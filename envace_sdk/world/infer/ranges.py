@@ -17,8 +17,9 @@ _PHRASES = {
     ("at", "most"): "max",
     ("no", "later"): "before",
     ("no", "earlier"): "after",
-    ("newer", "than"): "after",
-    ("older", "than"): "before",
+    ("newer", "than"): "newer",
+    ("younger", "than"): "newer",
+    ("older", "than"): "older",
     ("greater", "than"): "gt",
     ("more", "than"): "gt",
     ("less", "than"): "lt",
@@ -43,6 +44,8 @@ def bound_of(argument: Argument, fields: Fields, siblings: Sequence[Argument]) -
         if field is None or (field.words == words and not _paired(argument, siblings)):
             continue
         low = word in LOW
+        if word in {"older", "newer"} and argument.is_number:
+            low = word == "older"  # of an age
         return field, {(True, True): "gt", (True, False): "gte", (False, True): "lt"}.get((low, word in STRICT), "lte")
     return None
 

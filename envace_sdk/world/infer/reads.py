@@ -6,18 +6,17 @@ from typing import Any
 
 from . import cel
 from .answers import entity_answer
-from .effects import Decision
-from .groups import Member
+from .decision import Case
 from .keying import key_of
 from .outputs import shape_of
-from .scene import Scene
 from .words import spell
 
 __all__ = ["exists_rule", "opaque_rule", "read_rule", "stats_rule"]
 
 
-def read_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def read_rule(case: Case) -> dict[str, Any]:
     """A tool that shows one."""
+    member, decision, scene = case.member, case.decision, case.scene
     returns = entity_answer(member, scene)
     part = scene.fields.find(member.aspect) if member.aspect else None
     if part is not None and shape_of(member.reading.tool) is None and scene.readers():
@@ -30,8 +29,9 @@ def read_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any
     }
 
 
-def exists_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def exists_rule(case: Case) -> dict[str, Any]:
     """A tool that says whether one is there."""
+    member, scene = case.member, case.scene
     key = [cel.value(argument) for argument in scene.key.of(member.reading)]
     joined = key[0] if len(key) == 1 else "[" + ", ".join(key) + "]"
     shape = shape_of(member.reading.tool)
@@ -44,8 +44,9 @@ def exists_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, A
     }
 
 
-def stats_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def stats_rule(case: Case) -> dict[str, Any]:
     """A tool that sums up."""
+    member, scene = case.member, case.scene
     if shape_of(member.reading.tool) is not None:
         return {"effect": "opaque"}
     name = cel.text(scene.collection)
@@ -61,6 +62,6 @@ def stats_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, An
     return {"effect": "compute", "returns": {"object": shown}}
 
 
-def opaque_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def opaque_rule(case: Case) -> dict[str, Any]:
     """A tool that no rule speaks for: a later layer answers it."""
     return {"effect": "opaque"}

@@ -8,7 +8,7 @@ from . import cel
 from .answers import confirmation, list_answer
 from .arguments import Argument, fields_of
 from .creates import changed_field, taken
-from .effects import Decision
+from .decision import Case
 from .groups import Member
 from .keying import key_of, key_shown
 from .scene import Scene
@@ -17,8 +17,9 @@ from .states import state_of
 __all__ = ["clear_rule", "delete_many_rule", "delete_rule", "read_many_rule", "update_many_rule"]
 
 
-def delete_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def delete_rule(case: Case) -> dict[str, Any]:
     """A tool that removes one."""
+    member, decision, scene = case.member, case.decision, case.scene
     key = key_of(member.reading, decision, scene)
     if decision.lookup is not None:
         shown = {decision.lookup[1].name: cel.value(decision.lookup[0])}
@@ -32,8 +33,9 @@ def delete_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, A
     }
 
 
-def clear_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def clear_rule(case: Case) -> dict[str, Any]:
     """A tool that removes all."""
+    member, scene = case.member, case.scene
     name = cel.text(scene.collection)
     keys = [cel.member("item", [part.field]) for part in scene.key.parts]
     change = {
@@ -51,8 +53,9 @@ def clear_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, An
     }
 
 
-def delete_many_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def delete_many_rule(case: Case) -> dict[str, Any]:
     """A tool that removes those that a list names; keys that name nothing are passed over."""
+    member, decision, scene = case.member, case.decision, case.scene
     batch = decision.batch
     assert batch is not None
     key = _item_key(batch, member, scene)
@@ -71,8 +74,9 @@ def delete_many_rule(member: Member, decision: Decision, scene: Scene) -> dict[s
     }
 
 
-def read_many_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def read_many_rule(case: Case) -> dict[str, Any]:
     """A tool that shows those that a list names."""
+    member, decision, scene = case.member, case.decision, case.scene
     batch = decision.batch
     assert batch is not None
     answer = list_answer(member, scene, following=None)
@@ -84,8 +88,9 @@ def read_many_rule(member: Member, decision: Decision, scene: Scene) -> dict[str
     }
 
 
-def update_many_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def update_many_rule(case: Case) -> dict[str, Any]:
     """A tool that changes those that a list names, or holds."""
+    member, decision, scene = case.member, case.decision, case.scene
     batch = decision.batch
     assert batch is not None
     key = _item_key(batch, member, scene)

@@ -10,12 +10,9 @@ from .fields import Field, Fields, is_control
 from .groups import Group, Member
 from .keys import Key
 from .reading import Reading
-from .words import bag
+from .terms import NEW
 
-__all__ = ["NEW", "Scene"]
-
-NEW = bag("new to updated target desired next replacement")
-"""Words before a field's name in an argument that gives the field its new value."""
+__all__ = ["Scene"]
 
 
 @dataclass(eq=False)
@@ -55,7 +52,8 @@ class Scene:
     def others(self, reading: Reading) -> list[Argument]:
         """The arguments besides the key and those that only say how to do the call."""
         key = {id(argument) for argument in self.key.of(reading)}
-        return [a for a in reading.arguments if id(a) not in key and not is_control(a)]
+        looking = reading.sense in {"read", "search", "count", "exists"}
+        return [a for a in reading.arguments if id(a) not in key and not is_control(a, looking=looking)]
 
     def field(self, argument: Argument) -> Field | None:
         """The field that an argument speaks of, if it is known: `newTitle`, `ticket_title` and `title` are one."""

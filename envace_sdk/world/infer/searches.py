@@ -8,7 +8,7 @@ from typing import Any
 from . import cel
 from .answers import list_answer
 from .arguments import Argument
-from .effects import Decision
+from .decision import Case
 from .fields import Field, is_control
 from .groups import Member
 from .outputs import shape_of
@@ -25,8 +25,9 @@ _ONLY = frozenset(["only", "just"])
 _ANY = ("all", "any", "*", "")
 
 
-def search_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def search_rule(case: Case) -> dict[str, Any]:
     """A tool that lists many."""
+    member, scene = case.member, case.scene
     reading = member.reading
     paging = paging_of(reading.arguments, scene)
     rest = [argument for argument in reading.arguments if id(argument) not in paging.used]
@@ -43,9 +44,10 @@ def search_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, A
     return rule
 
 
-def count_rule(member: Member, decision: Decision, scene: Scene) -> dict[str, Any]:
+def count_rule(case: Case) -> dict[str, Any]:
     """A tool that counts what a search would find."""
-    rest = [a for a in member.reading.arguments if not is_control(a)]
+    member, scene = case.member, case.scene
+    rest = [a for a in member.reading.arguments if not is_control(a, looking=True)]
     rule: dict[str, Any] = {"effect": "search", "collection": scene.collection, **narrowing(member, rest, scene)}
     shape = shape_of(member.reading.tool)
     numbers = [field.name for field in shape.fields if field.is_number] if shape is not None else []
@@ -60,7 +62,7 @@ def narrowing(member: Member, arguments: Sequence[Argument], scene: Scene) -> di
     conditions: list[str] = []
     for argument in arguments:
         path = cel.dotted(argument.path)
-        if is_control(argument) and not _known(argument, scene):
+        if is_control(argument, looking=True) and not _known(argument, scene):
             condition = _included(argument, scene)
             if condition:
                 conditions.append(condition)

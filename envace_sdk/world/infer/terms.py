@@ -1,6 +1,7 @@
 """How search arguments are usually called."""
 
 from __future__ import annotations
+
 from .words import bag
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "HIGH",
     "LIMITS",
     "LOW",
+    "NEW",
     "OFFSETS",
     "PAGES",
     "PAGING",
@@ -43,5 +45,7 @@ TEXTS = bag(
 LOW = bag("from since after min minimum gte ge gt above over start starting starts begin earliest newer lower")
 HIGH = bag("to until till before max maximum lte le lt below under end ending ends latest older upper through")
 STRICT = bag("gt lt above below over under")
+NEW = bag("new to updated target desired next replacement destination dest")
+"""Words before a field's name in an argument that gives the field its new value."""
 BOUNDS = LOW | HIGH
 PAGING = LIMITS | OFFSETS | PAGES | CURSORS | SORTS | DIRECTIONS

@@ -1,0 +1,131 @@
+"""Whether a tool makes, changes or removes things, and how."""
+
+from __future__ import annotations
+
+from .batches import batch_of, lookup_of
+from .decision import Decision
+from .groups import Member
+from .scene import Scene
+from .states import status_value
+from .verbs import Sense
+from .words import bag
+
+__all__ = ["try_create", "try_delete", "try_end", "try_increase", "try_listed", "try_put", "try_state", "try_update"]
+
+_DELTAS = bag("delta diff difference change adjustment increment by")
+
+
+def try_listed(sense: Sense, member: Member, scene: Scene) -> Decision | None:
+    if not scene.key.of(member.reading):
+        return None
+    noun = " ".join(member.aspect)
+    if sense in {"add", "create", "put"}:
+        return Decision("append", 0.75, f"puts a {noun} into a list of the {scene.group.head}")
+    if sense in {"delete", "remove", "end"}:
+        return Decision("take", 0.75, f"takes a {noun} out of a list of the {scene.group.head}")
+    return None
+
+
+def try_create(sense: Sense, member: Member, scene: Scene) -> Decision | None:
+    reading = member.reading
+    if member.aspect:
+        if scene.takes_key(reading) and sense == "add":
+            return Decision("append", 0.6, f"puts something into the {scene.group.head}")
+        if scene.takes_key(reading) and scene.makers:
+            return None
+    if id(reading) not in scene.makers and scene.makers and scene.takes_key(reading):
+        return None
+    batch = batch_of(member, scene, objects=True)
+    if batch is not None:
+        return Decision("create_many", 0.75, f"makes one for each of '{batch.name}'", batch=batch)
+    if reading.read_only:
+        return None
+    return Decision("create", 0.9 if scene.group.members else 0.7, "makes one")
+
+
+def try_put(member: Member, scene: Scene) -> Decision | None:
+    reading = member.reading
+    if member.aspect and not scene.makers:
+        return None
+    if scene.key.of(reading):
+        others = [number for number in scene.makers if number != id(reading)]
+        if others and "update" in reading.senses and scene.takes_key(reading) and reading.name.verb in {"set", "put"}:
+            return None
+        return Decision("upsert", 0.8, "writes one, there before or not")
+    if id(reading) in scene.makers:
+        return Decision("create", 0.75, "makes one: it takes no key")
+    return None
+
+
+def try_update(member: Member, scene: Scene) -> Decision | None:
+    reading = member.reading
+    batch = batch_of(member, scene, objects=False) or batch_of(member, scene, objects=True)
+    if batch is not None:
+        return Decision("update_many", 0.7, f"changes each of '{batch.name}'", batch=batch)
+    if scene.key.of(reading):
+        if not scene.others(reading) and not member.aspect and not reading.name.aims:
+            return None
+        if not scene.makers and "put" in reading.senses:
+            return None
+        if any(a.is_number and a.words[-1] in _DELTAS and scene.field(a) is None for a in scene.others(reading)):
+            return Decision("increase", 0.75, "adds the difference it is given to a number")
+        return Decision("update", 0.9, "changes the fields it is given")
+    lookup = lookup_of(member, scene)
+    if lookup is not None:
+        return Decision("update", 0.7, f"changes the one whose {lookup[1].name} is given", lookup=lookup)
+    if not scene.makers and not scene.key.given and not reading.name.plural | bool(member.aspect):
+        return Decision("configure", 0.6, "changes the only one there is")
+    if not scene.makers and not scene.key.given:
+        return Decision("configure", 0.6, "changes the only one there is")
+    return None
+
+
+def try_increase(sense: Sense, member: Member, scene: Scene) -> Decision | None:
+    reading = member.reading
+    numeric = [argument for argument in scene.others(reading) if argument.is_number or not argument.types]
+    if scene.key.of(reading) and len(numeric) <= 1:
+        return Decision("increase", 0.7, "adds to a number" if sense == "increase" else "takes from a number")
+    return None
+
+
+def try_state(sense: Sense, member: Member, scene: Scene) -> Decision | None:
+    if not scene.key.of(member.reading):
+        return None
+    if id(member.reading) in scene.makers:
+        return None
+    what = "sets its status" if sense == "state" else "sets a flag"
+    return Decision("state", 0.75, what)
+
+
+def try_end(member: Member, scene: Scene) -> Decision | None:
+    """A last step sets a status where there is one, or where another tool removes; else it removes."""
+    reading = member.reading
+    if not scene.key.of(reading):
+        return None
+    told = reading.telling.text
+    gone = any(word in told for word in ("delete", "remove", "permanent", "erase"))
+    kept = any(word in told for word in ("mark", "status", "set to", "state to", "as cancel", "as clos", "keeps"))
+    if kept or (status_value(reading.name.verb, reading, scene.fields) is not None and not gone):
+        return Decision("state", 0.8, "there is a status for it")
+    if scene.removers and not gone:
+        return Decision("state", 0.7, "another tool removes")
+    return Decision("delete", 0.75, "no status is known for it, and no other tool removes")
+
+
+def try_delete(member: Member, scene: Scene) -> Decision | None:
+    reading = member.reading
+    batch = batch_of(member, scene, objects=False) or batch_of(member, scene, objects=True)
+    if batch is not None:
+        return Decision("delete_many", 0.75, f"removes each of '{batch.name}'", batch=batch)
+    if scene.key.of(reading):
+        if member.aspect and scene.fields.find(member.aspect) is not None:
+            return Decision("update", 0.6, f"unsets its {' '.join(member.aspect)}")
+        return Decision("delete", 0.9, "removes one")
+    lookup = lookup_of(member, scene)
+    if lookup is not None:
+        return Decision("delete", 0.75, f"removes the one whose {lookup[1].name} is given", lookup=lookup)
+    if not [argument for argument in reading.required if not argument.is_flag] and (
+        reading.name.plural or not scene.key.given or reading.name.verb in {"clear", "purge", "flush", "wipe"}
+    ):
+        return Decision("clear", 0.6, "removes all")
+    return None
