@@ -188,7 +188,7 @@ def test_any_source_either_works_or_raises_an_expression_error(source):
             compiler(source)(Scope({"args": {"x": 1, "a": [1]}, "entity": None}, State()))
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from(sorted(FUNCTIONS)),
     st.lists(json_values, min_size=1, max_size=4),
@@ -216,7 +216,7 @@ LEFT = [
 ]
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.sampled_from(LEFT), st.sampled_from(OPERATORS), st.sampled_from(LEFT), json_values, json_values)
 def test_any_operator_on_any_values_either_works_or_raises_an_expression_error(left, operator, right, a, b):
     with suppress(ExpressionError):

@@ -41,7 +41,7 @@ def test_texts_are_filled_in(text, expected):
         ("a {args.id", "column 3 is never closed"),
         ("a }", "column 3 closes nothing"),
         ("{}", "empty"),
-        ("{1 +}", "not CEL"),
+        ("{1 +}", "too early"),
     ],
 )
 def test_broken_templates_are_refused_when_they_are_compiled(text, message):

@@ -137,6 +137,15 @@ def _fixed(scope: Scope, value: Any, digits: Any) -> str:
     return f"{Decimal(rounded if isinstance(rounded, int) else repr(rounded)):.{a_whole(digits, 'fixed')}f}"
 
 
+@register(NUMBERS, "fixed", 2)
+def _fixed(scope: Scope, value: Any, digits: Any) -> str:
+    """As text with so many digits after the point: `fixed(5, 2)` is "5.00"."""
+    rounded = _round(scope, value, digits)
+    if abs(rounded) >= 1e15:
+        raise FailedError("fixed() writes numbers below 1e15")
+    return f"{Decimal(repr(rounded)):.{a_whole(digits, 'fixed')}f}"
+
+
 @register(NUMBERS, "ceil", 1)
 def _ceil(_: Scope, value: Any) -> int:
     return whole(math.ceil(a_number(value, "ceil")))
