@@ -17,8 +17,10 @@ __all__ = ["MAX_BYTES", "decode", "parse", "parse_json", "parse_yaml", "without_
 MAX_BYTES: Final = 64 * 1024 * 1024
 """The largest document that is read."""
 
-_MAX_NODES: Final = 5_000_000
 _MAX_DEPTH: Final = 400
+_SPARE_NODES: Final = 100_000
+_GROWTH: Final = 20
+"""How many values a byte of YAML may stand for: aliases are in use, and are the means to blow a small file up."""
 
 
 def decode(data: bytes, where: str) -> str:
@@ -83,7 +85,7 @@ def parse_yaml(text: str, where: str) -> Json:
     """
     try:
         loaded = yaml.load(text, Loader=_Loader)  # noqa: S506  a SafeLoader with fewer types
-        return _Plain(where).copy(loaded, 0)
+        return _Plain(where, _SPARE_NODES + _GROWTH * len(text)).copy(loaded, 0)
     except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
         raise ToolsetError(f"{where}: not YAML: {error}") from error
     except RecursionError as error:
@@ -125,13 +127,13 @@ _Loader.add_constructor("tag:yaml.org,2002:float", lambda _, node: float(node.va
 class _Plain:
     """A copy without aliases: what looks like a tree becomes one, or is refused."""
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, most: int) -> None:
         self._where = where
-        self._nodes = 0
+        self._left = most
 
     def copy(self, value: Any, depth: int) -> Json:
-        self._nodes += 1
-        if depth > _MAX_DEPTH or self._nodes > _MAX_NODES:
+        self._left -= 1
+        if depth > _MAX_DEPTH or self._left < 0:
             raise ToolsetError(f"{self._where}: its aliases make it too deep or too large")
         if isinstance(value, dict):
             return {self._key(key): self.copy(child, depth + 1) for key, child in value.items()}

@@ -58,7 +58,7 @@ def tool_list(document: Json, where: str) -> tuple[list[Json], tuple[str, ...]]:
             if not isinstance(document[key], list):
                 raise ToolsetError(f"{where}: /{key}: expected a list of tools")
             return document[key], (key,)
-    if "name" in document and format_of(document) is not None:
+    if format_of(document) == "openai" or ("name" in document and format_of(document) is not None):
         return [document], ()
     if "swagger" in document:
         raise ToolsetError(f"{where}: Swagger 2 is not read; convert it to OpenAPI 3 first (npx swagger2openapi)")

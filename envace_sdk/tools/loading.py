@@ -229,6 +229,7 @@ def _fetch(url: str, where: str, access: Access) -> bytes:
             data: bytes = response.read(documents.MAX_BYTES + 1)
             return data
     except urllib.error.HTTPError as error:
+        error.close()
         raise UpstreamError(f"{where}: HTTP {error.code} {error.reason}") from error
     except (OSError, ValueError) as error:
         raise UpstreamError(f"{where}: cannot be fetched: {getattr(error, 'reason', None) or error}") from error

@@ -109,7 +109,8 @@ class _Arguments:
         if (schema.get("required") and not required) or schema["properties"].keys() & self.properties.keys():
             return None
         names = schema.get("required", [])
-        return schema if isinstance(names, list) and all(name in schema["properties"] for name in names) else None
+        known = list(schema["properties"])
+        return schema if isinstance(names, list) and all(name in known for name in names) else None
 
     def _free(self, name: str) -> str:
         return name if name not in self.properties else f"request_{name}"

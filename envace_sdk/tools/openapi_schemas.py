@@ -99,7 +99,7 @@ class Schemas:
         properties, required = schema.get("properties"), schema.get("required")
         if not isinstance(properties, dict):
             return dict(schema)
-        hidden = {name for name, child in properties.items() if self._is_hidden(child)}
+        hidden = [name for name, child in properties.items() if self._is_hidden(child)]
         if not hidden:
             return dict(schema)
         shown = {**schema, "properties": {name: child for name, child in properties.items() if name not in hidden}}

@@ -97,7 +97,7 @@ def test_a_definition_that_contains_itself_is_told_and_not_walked_for_ever():
 
 
 def test_a_long_chain_of_references_costs_no_more_than_its_length():
-    links = 20_000
+    links = 5_000
     definitions = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(links)} | {f"d{links}": {"type": "string"}}
     found = lint([tool({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": definitions})])
     assert "recursive" not in {finding.rule for finding in found}
