@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -24,6 +25,9 @@ from envace_sdk.world.interpret import Interpreter
 from envace_sdk.world.seed_data import read_start
 
 TOOLSETS = shipped()
+SHOWN = re.compile(
+    r"^\$ envace-sdk call --tools (\w+) (\w+) '(\{.*?\})'\n((?:(?!\$|```)[^\n]*\n)*)", re.MULTILINE | re.DOTALL
+)
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 
 pytestmark = pytest.mark.parametrize("folder", TOOLSETS.values(), ids=TOOLSETS)
@@ -156,3 +160,16 @@ def test_the_readme_lists_every_tool(folder):
     text = (folder / "README.md").read_text(encoding="utf-8")
     for tool in Toolset.load(folder):
         assert f"| `{tool.name}` |" in text, tool.name
+
+
+def test_the_calls_that_the_readme_shows_answer_as_it_says(folder):
+    shown = SHOWN.findall((folder / "README.md").read_text(encoding="utf-8"))
+    assert shown
+    for name, tool, arguments, output in shown:
+        assert name == folder.name
+        world = environment(folder).world()
+        rehearsal = asyncio.run(environment(folder).call(world, ToolCall(tool, json.loads(arguments))))
+        assert rehearsal.result.is_error is bool(output), (tool, rehearsal.result.first_text)
+        if output:
+            assert output.splitlines()[0] == rehearsal.result.first_text
+            assert output.splitlines()[-1].endswith(f"· {rehearsal.outcome}")
