@@ -96,7 +96,7 @@ def test_ids_given_twice_are_an_error_for_both():
 @pytest.mark.parametrize(
     ("that", "says"),
     [
-        ("1 +", "CEL"),
+        ("1 +", "`1 +`"),
         ("caled('x') == 1", "did you mean called"),
         ("false && wrold.notes['A'].title == 'x'", "wrold"),
         ("false && world.nots['A'].title == 'x'", "no collection 'nots'"),
