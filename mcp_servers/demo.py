@@ -56,12 +56,19 @@ def _chosen(environment: Environment, task_id: str | None) -> Task:
         raise TaskError(f"{environment.toolset.name} has no tasks.jsonl to demonstrate; try --tools retail")
     tasks = load_tasks(path)
     playable = [task for task in tasks if task.witness and task.world == WorldChanges()]
+    if task_id is None:
+        playable.sort(key=lambda task: not _changes_something(task, environment))
     for task in playable:
         if task_id in {None, task.id}:
             return task
     if any(task.id == task_id for task in tasks):
         raise TaskError(f"{path}: task {task_id!r} has no witness to play, or begins in a changed world")
     raise TaskError(f"{path}: no task {task_id!r}; there are: {', '.join(task.id for task in playable)}")
+
+
+def _changes_something(task: Task, environment: Environment) -> bool:
+    rules = (environment.dynamics.tools.get(step.tool) for step in task.witness or ())
+    return len(task.witness or ()) > 2 and any(rule and rule.effect in {"create", "update", "delete"} for rule in rules)
 
 
 async def _play(source: str, environment: Environment, task: Task, seed: int, console: Console) -> tuple[bool, Score]:

@@ -9,7 +9,7 @@ async def main() -> None:
     environment = Environment.load("retail")
     world = environment.world(seed=7)
 
-    found = await environment.call(world, ToolCall("find_orders", {"limit": 1}))
+    found = await environment.call(world, ToolCall("list_orders", {"status": "dispatched", "limit": 1}))
     print(found.result.value())
     print(found.layer, found.confidence)
 
