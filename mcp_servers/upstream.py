@@ -37,7 +37,7 @@ from envace_sdk.tools.eras import LATEST_HANDSHAKE, is_modern
 from envace_sdk.tools.finding import Finding, warning
 from envace_sdk.tools.upstream import Catalogue, Handshake, Target
 
-from .upstream_errors import failure, first_cause
+from .upstream_errors import failure, first_cause, is_closed
 from .upstream_frames import Frames
 from .upstream_http import Endpoint
 from .upstream_stdio import Child
@@ -202,8 +202,7 @@ class Connection:
 
     async def _fail(self, error: Exception | None, method: str) -> NoReturn:
         task = self._task
-        is_vague = error is None or (isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED)
-        if is_vague and task is not None:
+        if (error is None or is_closed(error)) and task is not None:
             # What ended the connection tells more than that it ended; it may take a moment to come out.
             await asyncio.wait({task}, timeout=0.5)
             if task.done() and not task.cancelled() and (cause := task.exception()) is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import httpx2
 import mcp.types as types
 from mcp import MCPError
@@ -10,7 +12,9 @@ from mcp.client.auth import OAuthFlowError, OAuthRegistrationError, OAuthTokenEr
 from envace_sdk.errors import UpstreamError
 from envace_sdk.tools.upstream import Target
 
-__all__ = ["failure", "first_cause"]
+__all__ = ["failure", "first_cause", "is_closed"]
+
+_CLOSED: Final = "Connection closed"
 
 
 def first_cause(error: BaseException) -> Exception | None:
@@ -19,6 +23,11 @@ def first_cause(error: BaseException) -> Exception | None:
         inner = [first_cause(one) for one in error.exceptions]
         return next((one for one in inner if one is not None), None)
     return error if isinstance(error, Exception) else None
+
+
+def is_closed(error: BaseException | None) -> bool:
+    """Whether it says that the connection ended. Servers use the SDK's code for this for errors of their own."""
+    return isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED and error.message == _CLOSED
 
 
 def failure(target: Target, error: Exception | None, method: str, words: str, status: int | None) -> UpstreamError:
@@ -53,9 +62,9 @@ def _said(error: Exception | None, method: str, timeout: float, status: int | No
 
 
 def _refused(error: MCPError, method: str, timeout: float, status: int | None) -> str:
-    if error.code == types.REQUEST_TIMEOUT:
+    if error.code == types.REQUEST_TIMEOUT and error.message.endswith("timed out"):
         return f"no answer to {method or 'the handshake'} within {timeout:g} s"
-    if error.code == types.CONNECTION_CLOSED:
+    if is_closed(error):
         return f"the connection ended during {method or 'the handshake'}"
     if status is not None:
         return f"{method or 'the handshake'} was answered with HTTP {status}: is this the address of an MCP server?"
