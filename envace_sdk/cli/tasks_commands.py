@@ -99,7 +99,8 @@ def _print(report: CheckReport) -> None:
     console.print(table)
     failed = sum(not row.ok for row in report.tasks)
     warnings = sum(p.severity == "warning" for row in report.tasks for p in row.problems)
-    console.print(f"{len(report.tasks)} tasks, {failed} failed, {warnings} warnings", highlight=False)
+    counts = [(len(report.tasks), "task"), (failed, "failed task"), (warnings, "warning")]
+    console.print(", ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts), highlight=False)
 
 
 def _witness(row: TaskReport) -> str:

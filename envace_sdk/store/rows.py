@@ -10,6 +10,7 @@ import immutables
 from sqlalchemy import Connection, Executable, Row, Table, bindparam, delete, insert, literal, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from envace_sdk.errors import StoreError
 from envace_sdk.json import Json
 from envace_sdk.world.collection import Collection
 from envace_sdk.world.index import Entry
@@ -40,7 +41,14 @@ def copy(connection: Connection, source: int, target: int) -> None:
 
 
 def read(connection: Connection, world: Row[Any]) -> State:
-    """The state of the world whose row this is."""
+    """The state of the world whose row this is. Raises: StoreError when rows are damaged."""
+    try:
+        return _read(connection, world)
+    except KeyError as error:
+        raise StoreError(f"world {world.name!r} of {world.toolset!r} is damaged: {error} is not known") from error
+
+
+def _read(connection: Connection, world: Row[Any]) -> State:
     known: dict[str, dict[str, Json]] = {COUNTER: {}, HISTORY: {}, NEXT: {}}
     for kind, name, value in connection.execute(
         select(facts.c.kind, facts.c.name, facts.c.value).where(facts.c.world_id == world.id)
@@ -48,16 +56,18 @@ def read(connection: Connection, world: Row[Any]) -> State:
         known[kind][name] = value
     entries: dict[str, list[Entry]] = {name: [] for name in known[NEXT]}
     removed: dict[str, list[str]] = {name: [] for name in known[NEXT]}
-    for collection, key, sequence, document in connection.execute(
+    query = (
         select(entities.c.collection, entities.c.key, entities.c.sequence, entities.c.document)
         .where(entities.c.world_id == world.id)
         .order_by(entities.c.sequence)
         .execution_options(yield_per=_BATCH)
-    ):
-        if document is None:
-            removed[collection].append(key)
-        else:
-            entries[collection].append(Entry(sequence, key, document))
+    )
+    with connection.execute(query) as found:
+        for collection, key, sequence, document in found:
+            if document is None:
+                removed[collection].append(key)
+            else:
+                entries[collection].append(Entry(sequence, key, document))
     return State(
         seed=world.seed,
         clock=world.clock,

@@ -51,7 +51,10 @@ class JsonText(TypeDecorator[Any]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Json:  # noqa: ARG002
         """From the database."""
-        return None if value is None else json.loads(value)
+        try:
+            return None if value is None else json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise StoreError(f"a stored value is damaged: {error}") from error
 
 
 def json_text(value: Json) -> str:

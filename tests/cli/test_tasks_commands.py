@@ -34,7 +34,7 @@ def test_a_failed_task_ends_with_exit_code_1_and_its_reason(folder):
     assert "add-tea" in result.stdout
     assert "bad[red]" in result.stdout
     assert "not solved" in result.stdout
-    assert "2 tasks, 1 failed, 0 warnings" in result.stdout
+    assert "2 tasks, 1 failed task, 0 warnings" in result.stdout
     assert result.stderr == ""
 
 

@@ -419,6 +419,23 @@ def test_a_damaged_snapshot_is_named(store):
         store.load_snapshot("retail", "s")
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE entities SET document = '{'",
+        "DELETE FROM facts",
+        "UPDATE facts SET kind = 'x'",
+        "UPDATE worlds SET seed = ''",
+    ],
+)
+def test_a_damaged_world_is_refused(store, url, damage):
+    store.save("retail", world())
+    with writing(store._engine) as connection:
+        connection.execute(text(damage))
+    with Store.open(url) as other, pytest.raises(StoreError, match="damaged"):
+        other.load("retail", "w")
+
+
 def test_sqlite_makes_its_tables_and_its_folder_when_opened(tmp_path):
     url = f"sqlite:///{tmp_path}/deep/er/envace.db"
     with Store.open(url) as store:
