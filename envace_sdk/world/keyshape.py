@@ -35,6 +35,8 @@ class Numbered:
     suffix: str
     integer: bool = False
     """The keys are JSON integers, not texts."""
+    first: int = 0
+    """The least number."""
 
     def key(self, number: int) -> Json:
         """The key with this number."""

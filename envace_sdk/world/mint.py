@@ -60,8 +60,10 @@ def mint_key(
 
     def taken(part: Json) -> bool:
         made[at] = part
+        if at != missing[-1]:
+            return False
         key = key_text(made if len(made) > 1 else part)
-        return at == missing[-1] and (key in collection or collection.was_removed(key))
+        return key in collection or collection.was_removed(key)
 
     for at in missing:
         made[at], state = _part(name, fields[at], rule, state, random, schema, taken)
@@ -145,7 +147,9 @@ def _template(text: str, *, integer: bool) -> Shape:
 
 def _next_number(state: State, name: str, field: str, counter: str, rule: CollectionRule, shape: Numbered) -> int:
     known = state.counters.get(counter)
-    return max(rule.start_at, _highest(state.collection(name), shape, field) + 1) if known is None else known
+    if known is not None:
+        return known
+    return max(rule.start_at, shape.first, _highest(state.collection(name), shape, field) + 1)
 
 
 def _highest(collection: Collection, shape: Numbered, field: str) -> int:

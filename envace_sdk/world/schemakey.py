@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from random import Random
 
 from envace_sdk.json import Json
 
-from .keyshape import Numbered, Scattered, Shape, shape_of
+from .keyshape import Numbered, Scattered, Shape, numbered_by, shape_of
 
 __all__ = ["field_schema", "shape_from_schema"]
 
@@ -44,6 +45,9 @@ def shape_from_schema(schema: Json) -> Shape | None:
     shape = shape_of(texts) if not {"pattern", "enum", "const"} & schema.keys() else None
     if shape is None and {"pattern", "format", "minLength", "maxLength"} & schema.keys():
         return _generated(json.dumps(schema))
+    if isinstance(shape, Numbered):
+        # What stands as an example is likely to be asked for, and must not then be a new entity's.
+        return replace(shape, first=1 + max(numbered_by(text, shape) for text in texts))
     return shape
 
 

@@ -222,7 +222,7 @@ def _encoded(kind: str, number: int) -> str:
 def _decoded(cursor: Json) -> tuple[str, int]:
     text = cursor if isinstance(cursor, str) and len(cursor) <= 40 else ""
     try:
-        found = _CURSOR.fullmatch(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode())
+        found = _CURSOR.fullmatch(base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True).decode())
     except (ValueError, UnicodeError):
         found = None
     if found is None:

@@ -134,13 +134,6 @@ def _round(_: Scope, value: Any, digits: Any = 0) -> Any:
 def _fixed(scope: Scope, value: Any, digits: Any) -> str:
     """As text with that many decimals, rounded as `round` does: fixed(4.5, 2) is "4.50", as prices are written."""
     rounded = _round(scope, value, digits)
-    return f"{Decimal(rounded if isinstance(rounded, int) else repr(rounded)):.{a_whole(digits, 'fixed')}f}"
-
-
-@register(NUMBERS, "fixed", 2)
-def _fixed(scope: Scope, value: Any, digits: Any) -> str:
-    """As text with so many digits after the point: `fixed(5, 2)` is "5.00"."""
-    rounded = _round(scope, value, digits)
     if abs(rounded) >= 1e15:
         raise FailedError("fixed() writes numbers below 1e15")
     return f"{Decimal(repr(rounded)):.{a_whole(digits, 'fixed')}f}"
