@@ -25,7 +25,7 @@ from envace_sdk.world.world import World
 
 from .base import Rehearsal, Rehearser
 from .dynamics import DynamicsRehearser
-from .fixtures import FixtureRehearser
+from .fixtures import FixtureRehearser, note_changes
 from .ladder import Ladder
 from .schema import SchemaRehearser
 
@@ -56,7 +56,7 @@ class Environment:
         self.dynamics = infer(toolset) if dynamics is None else dynamics
         self.fixtures = tuple(fixtures)
         tools = {tool.name: tool for tool in toolset}
-        interpreter = Interpreter(self.dynamics)
+        interpreter = Interpreter(self.dynamics, f"dynamics of {toolset.name}")
         recorded = FixtureRehearser(self.fixtures, tools, self.dynamics, interpreter)
         self.start = recorded.learn(start or State.start(dynamics=self.dynamics))
         layers: list[Rehearser] = [recorded, DynamicsRehearser(interpreter)]
@@ -91,15 +91,18 @@ class Environment:
         recorded = [*filter(None, [beside.file("fixtures.jsonl")]), *fixtures]
         clock, collections = beside.start()
         start = State.start(dynamics=rules, collections=collections, clock=clock or DEFAULT_CLOCK)
-        for data in seed_data:
-            start = load_seed_data(data, rules, start)
-        return cls(
+        environment = cls(
             toolset,
             dynamics=rules,
             fixtures=[fixture for path in recorded for fixture in load_fixtures(path)],
             start=start,
             model=model,
         )
+        seeded = environment.start
+        for data in seed_data:
+            seeded = load_seed_data(data, rules, seeded)
+        environment.start = note_changes(environment.start, seeded)
+        return environment
 
     @property
     def tasks_path(self) -> Path | None:

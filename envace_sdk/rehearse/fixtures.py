@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from random import Random
 
 from envace_sdk.errors import DynamicsError
+from envace_sdk.evidence.canonical import digest
 from envace_sdk.json import Json
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import Tool, ToolCall
@@ -28,7 +29,7 @@ from envace_sdk.world.state import State
 from .absorb import absorb, shown_entities
 from .base import Context, Outcome, Rehearsal
 
-__all__ = ["FixtureRehearser", "call_digest", "writes"]
+__all__ = ["FixtureRehearser", "call_digest", "note_changes", "writes"]
 
 EVERYTHING = "*"
 UNKNOWN = "?"
@@ -46,6 +47,16 @@ def writes(tool: Tool, rule: ToolRule | None) -> bool:
     if rule is None or rule.effect == "opaque":
         return tool.annotations.get("readOnlyHint") is not True
     return rule.effect in {"create", "update", "delete"} or bool(rule.also)
+
+
+def note_changes(before: State, after: State) -> State:
+    """`after` with what no call changed in the history of what it touches: recordings of it do not hold there."""
+    changed = diff(before, after)
+    if not changed:
+        return after
+    mark = digest([[change.name, after.get(change.collection, change.key)] for change in changed])
+    scopes = {EVERYTHING, *(c.collection for c in changed), *(c.name for c in changed)}
+    return after.replace(history=after.history.update(dict.fromkeys(sorted(scopes), mark)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +136,9 @@ class FixtureRehearser:
             scopes |= {collection, f"{collection}/{key}"}
         if not scopes:
             return after
-        digest = call_digest(call)
+        link = call_digest(call)
         history = after.history.update(
-            {scope: _chain(after.history.get(scope, ""), digest) for scope in (*scopes, EVERYTHING)}
+            {scope: _chain(after.history.get(scope, ""), link) for scope in (*scopes, EVERYTHING)}
         )
         return after.replace(history=history)
 

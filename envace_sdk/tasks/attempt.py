@@ -5,11 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from envace_sdk.errors import TaskError, UnknownToolError, WorldError
-from envace_sdk.evidence.canonical import digest
 from envace_sdk.rehearse.environment import Environment
-from envace_sdk.rehearse.fixtures import EVERYTHING
+from envace_sdk.rehearse.fixtures import note_changes
 from envace_sdk.tools.model import ToolCall, ToolResult
-from envace_sdk.world.diff import diff
 from envace_sdk.world.keys import key_of, key_text
 from envace_sdk.world.plain import check_json
 from envace_sdk.world.state import State
@@ -57,17 +55,7 @@ def start_state(environment: Environment, task: Task, *, seed: int | None = None
             if text is None:
                 raise TaskError(f"{place}: it has no {rule.key!r}")
             state = state.put(collection, text, document)
-    return _noted(before, state)
-
-
-def _noted(before: State, after: State) -> State:
-    """With the changes in the history of what they touch: recordings of it are no longer true in this world."""
-    changed = diff(before, after)
-    if not changed:
-        return after
-    mark = digest([[change.name, after.get(change.collection, change.key)] for change in changed])
-    scopes = {EVERYTHING, *(c.collection for c in changed), *(c.name for c in changed)}
-    return after.replace(history=after.history.update(dict.fromkeys(sorted(scopes), mark)))
+    return note_changes(before, state)
 
 
 class Attempt:

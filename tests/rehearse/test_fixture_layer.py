@@ -1,6 +1,9 @@
-from notes_toolset import TEXT, observed, open_session, tool
+import json
+
+from notes_toolset import DYNAMICS, TEXT, TOOLS, Session, observed, open_session, tool
 
 from envace_sdk.evidence.label import KEY
+from envace_sdk.rehearse import Environment
 
 MILK = {"note_id": "N-100", "title": "Milk", "colour": "red"}
 
@@ -100,3 +103,21 @@ def test_fixtures_of_tools_that_are_not_in_the_toolset_are_left_out():
 def test_labels_in_recordings_are_not_believed():
     session = open_session(fixtures=[observed("read_note", {"note_id": "N-100"}, {**MILK, "_meta": {"x": 1}})])
     assert session("read_note", note_id="N-100").result.meta.keys() == {KEY}
+
+
+def test_a_recording_does_not_hide_data_that_was_seeded_afterwards(tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "tools.json").write_text(json.dumps({"tools": TOOLS}))
+    (folder / "dynamics.yaml").write_text(DYNAMICS)
+    line = {"tool": "list_notes", "arguments": {}, "result": {"notes": [MILK], "total": 1}}
+    (folder / "fixtures.jsonl").write_text(json.dumps(line))
+    seeds = tmp_path / "notes.csv"
+    seeds.write_text("note_id,title\nN-7,Bread\n")
+    plain, seeded = (
+        Session(environment, environment.world())
+        for environment in (Environment.load(folder), Environment.load(folder, seed_data=[seeds]))
+    )
+    assert plain("list_notes").layer == "fixture"
+    assert seeded("list_notes").layer == "dynamics"
+    assert [note["title"] for note in seeded.value("list_notes")["notes"]] == ["Milk", "Bread"]

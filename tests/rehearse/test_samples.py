@@ -5,7 +5,11 @@ from envace_sdk.jsonschema import compile_schema
 from envace_sdk.rehearse.samples import sample_schema
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False, width=32) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.floats(allow_nan=False, allow_infinity=False, width=32)
+    | st.text(),
     lambda children: st.lists(children, max_size=4) | st.dictionaries(st.text(max_size=5), children, max_size=4),
     max_leaves=15,
 )
