@@ -16,10 +16,9 @@ from .pointer import lookup
 from .regex import portable
 from .violation import Failure
 
-__all__ = ["failures", "meta_schemas", "prepared", "registry", "restored", "scrubbed", "validator"]
+__all__ = ["failures", "meta_schemas", "prepared", "registry", "scrubbed", "validator"]
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_STAND_IN: Final = re.compile("[\U000f0000-\U000f07ff]")
 
 
 def validator(schema: Json, registry: jsonschema_rs.Registry | None = None) -> jsonschema_rs.Validator:
@@ -61,15 +60,6 @@ def scrubbed(value: Json) -> Json:
     return value
 
 
-def restored(value: Json) -> Json:
-    """The value before it was scrubbed."""
-    if isinstance(value, str):
-        return _STAND_IN.sub(lambda match: chr(ord(match[0]) - 0xF0000 + 0xD800), value)
-    if isinstance(value, dict):
-        return {restored(key): restored(item) for key, item in value.items()}
-    return [restored(item) for item in value] if isinstance(value, list) else value
-
-
 def prepared(schema: Json, of: Dialect) -> Json:
     """A copy that jsonschema-rs judges as the reference implementation judges the original: Python's patterns
     rewritten, an unknown `$schema` ignored, the content keywords annotations in every draft.
@@ -98,11 +88,8 @@ def prepared(schema: Json, of: Dialect) -> Json:
 
 
 def _rewritten(by_pattern: dict[str, Json]) -> dict[str, Json]:
-    result: dict[str, Json] = {}
-    for pattern, schema in by_pattern.items():
-        name = portable(pattern) or pattern
-        result[name] = {"allOf": [result[name], schema]} if name in result else schema
-    return result
+    names = [portable(pattern) or pattern for pattern in by_pattern]
+    return dict(zip(names, by_pattern.values(), strict=True)) if len(set(names)) == len(names) else by_pattern
 
 
 def failures(error: jsonschema_rs.ValidationError, schema: Json) -> Failure:

@@ -45,6 +45,8 @@ class Validator:
         self.ready = ready
         """The schema as the engine runs it; pointers into it are the same."""
         self.engine = engine
+        self.scrubs = ready is not schema and rust.scrubbed(schema) != schema
+        """Whether the schema itself holds lone surrogates, so that values must always be scrubbed to be compared."""
         # Rust follows references on the stack, so a value that is deep enough would bring the process down.
         self._recursive = _refers(schema, of)
 
@@ -53,6 +55,8 @@ class Validator:
         try:
             if self._recursive:
                 marshal.dumps(value, 2)
+            if self.scrubs:
+                value = rust.scrubbed(value)
             return self.engine.is_valid(value)
         except (ValueError, RecursionError):
             return not self._judged_slowly(value)

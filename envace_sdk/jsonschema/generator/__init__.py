@@ -12,7 +12,6 @@ from typing import Final
 from envace_sdk.errors import UnsatisfiableError
 from envace_sdk.json import UNSET, Json, Unset
 
-from .. import rust
 from ..validator import Schema, compile_schema
 from ..values.scene import Fakes, Scene
 from .plan import Plan, plan_of
@@ -58,16 +57,13 @@ def generate(
     plan = plan_of(validator)
     if clock.tzinfo is None:
         clock = clock.replace(tzinfo=UTC)
-    if validator.ready is not validator.schema and known is not UNSET:
-        known = rust.scrubbed(known)
     try:
-        value = _searched(plan, Fakes(random, clock), known, hints, name)
+        return _searched(plan, Fakes(random, clock), known, hints, name)
     except DeadEndError as dead:
-        place = f" at {dead.pointer}" if dead.pointer else ""
+        place = f" at {dead.pointer:.80}" if dead.pointer else ""
         raise UnsatisfiableError(f"no instance of the schema was found{place}: {dead.reason}") from None
     except RecursionError:
         raise UnsatisfiableError("no instance of the schema was found: it would be nested too deeply") from None
-    return rust.restored(value) if validator.ready is not validator.schema else value
 
 
 def complete(
@@ -95,7 +91,7 @@ def _searched(plan: Plan, fakes: Fakes, known: Json | Unset, hints: Mapping[str,
         raise DeadEndError("it refers to itself without end")
     search = Search(plan, fakes, hints)
     for turn in range(_ROUNDS):
-        since = search.made
+        since = search.tally
         value = search.build(root, Spot(name, Scene(fakes, name=name)), known)
         if search.accepts(root, value):
             return value

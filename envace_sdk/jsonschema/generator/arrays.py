@@ -103,7 +103,7 @@ class _Items:
         length = shape.tuple_length
         if not self._goes_on():
             return int(min(max(least, min(wanted, length)), shape.max_items))
-        natural = search.random.randint(1, _NATURAL) if self._is_list(length) else 0
+        natural = search.random.randint(1, _NATURAL - (self.spot.loops > 1)) if self._is_list(length) else 0
         return int(min(max(least, wanted, length + natural, 1 if not length else 0), shape.max_items))
 
     def _goes_on(self) -> bool:

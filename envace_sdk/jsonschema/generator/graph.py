@@ -13,6 +13,7 @@ from envace_sdk.json import UNSET, Json
 from .. import rust
 from ..dialect import Dialect, Path, dialect, reference_keywords, subschemas
 from ..pointer import join, lookup, split
+from ..regex import portable
 from .keywords import STRING, Keywords, parse
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class Graph:
         if not self.has_references and any(keyword in source for keyword in reference_keywords(own)):
             self.has_references = True
         for step, inner in subschemas(source, own):
-            self._index(inner, _Place(place.resource, place.inside + step, place.path + step, own))
+            self._index(inner, _Place(place.resource, place.inside + _as_judged(step), place.path + step, own))
 
     def resolve(self, reference: str, source: Json, *, dynamic: bool = False) -> Node:
         """The node that a reference in `source` leads to.
@@ -200,5 +201,12 @@ class Graph:
         return {uri.rstrip("#"): contents for uri, contents in rust.meta_schemas()}
 
 
+def _as_judged(step: Path) -> Path:
+    """The step in the document that the judge runs, where a pattern may be written otherwise."""
+    if step[0] == "patternProperties" and isinstance(step[-1], str):
+        return (step[0], portable(step[-1]) or step[-1])
+    return step
+
+
 def _fragment(path: Path) -> str:
-    return quote(join(path), safe="/~!$&'()*+,;=:@-._")
+    return quote(rust.scrubbed(join(path)), safe="/~!$&'()*+,;=:@-._")

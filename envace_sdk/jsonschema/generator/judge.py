@@ -28,16 +28,15 @@ class Judge:
     def __init__(self, validator: Validator, graph: Graph) -> None:
         self._validator, self._graph = validator, graph
         self._registry: jsonschema_rs.Registry | None = None
-        self._tests: dict[tuple[int, ...], Callable[[Json], bool]] = {}
+        self._tests: dict[Nodes, Callable[[Json], bool]] = {}
 
     def accepts(self, nodes: Nodes, value: Json) -> bool:
         """Whether a value fits all the nodes."""
-        key = tuple(node.serial for node in nodes)
-        test = self._tests.get(key)
+        test = self._tests.get(nodes)
         if test is None:
             if len(self._tests) > _KEPT:
                 self._tests.clear()
-            test = self._tests[key] = self._test(nodes)
+            test = self._tests[nodes] = self._test(nodes)
         return test(value)
 
     def _test(self, nodes: Nodes) -> Callable[[Json], bool]:
@@ -50,8 +49,10 @@ class Judge:
         if isinstance(self._validator.engine, Fallback):
             return self._slow(schema)
         if self._registry is None:
-            self._registry = rust.registry((BASE, self._graph.document))
-        test = rust.validator(schema, self._registry).is_valid
+            self._registry = rust.registry((BASE, self._validator.ready))
+        test = rust.validator(rust.scrubbed(schema), self._registry).is_valid
+        if self._validator.scrubs:
+            return lambda value: test(rust.scrubbed(value))
 
         def judge(value: Json) -> bool:
             try:

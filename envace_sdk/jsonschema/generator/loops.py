@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .keywords import ARRAY, OBJECT, Keywords
@@ -19,7 +19,11 @@ class Loops:
 
     def __init__(self, graph: Graph) -> None:
         self._within = _reachable(graph.root)
-        self._looped = _looped(self._within)
+        children = {serial: children for serial, (_, children) in self._within.items()}
+        self._looped = {node.serial for group in _components(children) for node in group}
+        # A schema that holds itself for the same value adds nothing to it.
+        in_place = {serial: node.keywords.all_of for serial, (node, _) in self._within.items()}
+        self._rounds = {node.serial: index for index, group in enumerate(_components(in_place)) for node in group}
         self._leading = self._leads()
         self._heights = self._measured()
 
@@ -54,7 +58,11 @@ class Loops:
         while changed:
             changed = False
             for serial, (node, _) in self._within.items():
-                height = _height(node.keywords, heights)
+                turn = self._rounds.get(serial)
+                in_place = [
+                    part for part in node.keywords.all_of if turn is None or self._rounds.get(part.serial) != turn
+                ]
+                height = _height(node.keywords, in_place, heights)
                 if height < heights[serial]:
                     heights[serial], changed = height, True
         return heights
@@ -86,57 +94,48 @@ def _reachable(root: Node) -> dict[int, tuple[Node, tuple[Node, ...]]]:
     return found
 
 
-def _looped(graph: dict[int, tuple[Node, tuple[Node, ...]]]) -> set[int]:
-    """The nodes in a cycle: Tarjan's strongly connected components, without recursion."""
-    index: dict[int, int] = {}
+def _components(children: Mapping[int, tuple[Node, ...]]) -> list[list[Node]]:
+    """The groups of nodes that lead to each other, and nodes that lead to themselves (Tarjan, without recursion)."""
+    order: dict[int, int] = {}
     low: dict[int, int] = {}
     path: list[int] = []
-    on_path: set[int] = set()
-    found: set[int] = set()
-    for start in graph:
-        if start in index:
-            continue
-        work: list[tuple[int, Iterator[Node]]] = []
-
-        def enter(serial: int, work: list[tuple[int, Iterator[Node]]] = work) -> None:
-            index[serial] = low[serial] = len(index)
-            path.append(serial)
-            on_path.add(serial)
-            work.append((serial, iter(graph[serial][1])))
-
-        enter(start)
+    found: list[list[int]] = []
+    for start in children:
+        work = [] if start in order else [(start, iter(children[start]))]
         while work:
-            serial, children = work[-1]
-            child = next(children, None)
-            if child is not None:
-                if child.serial not in index:
-                    enter(child.serial)
-                elif child.serial in on_path:
-                    low[serial] = min(low[serial], index[child.serial])
-                    if child.serial == serial:
-                        found.add(serial)
-                continue
-            work.pop()
-            if work:
-                low[work[-1][0]] = min(low[work[-1][0]], low[serial])
-            if low[serial] == index[serial]:
-                component = []
-                while not component or component[-1] != serial:
-                    component.append(path.pop())
-                    on_path.discard(component[-1])
-                if len(component) > 1:
-                    found.update(component)
-    return found
+            serial, rest = work[-1]
+            if serial not in order:
+                order[serial] = low[serial] = len(order)
+                path.append(serial)
+            child = next(rest, None)
+            if child is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[serial])
+                if low[serial] == order[serial]:
+                    found.append(path[path.index(serial) :])
+                    del path[path.index(serial) :]
+                    low.update(dict.fromkeys(found[-1], len(children)))
+            elif child.serial not in order:
+                work.append((child.serial, iter(children[child.serial])))
+            else:
+                low[serial] = min(low[serial], low[child.serial])
+    nodes = {node.serial: node for inner in children.values() for node in inner}
+    return [
+        [nodes[serial] for serial in group]
+        for group in found
+        if len(group) > 1 or any(child.serial == group[0] for child in children[group[0]])
+    ]
 
 
-def _height(said: Keywords, heights: dict[int, float]) -> float:
+def _height(said: Keywords, in_place: Sequence[Node], heights: dict[int, float]) -> float:
     if said.values is not None:
         return 0 if said.values else math.inf
 
     def of(*nodes: Node | None) -> float:
         return max((heights.get(node.serial, 0) for node in nodes if node is not None), default=0)
 
-    height = of(*said.all_of)
+    height = of(*in_place)
     for options in (*said.any_of, *said.one_of):
         height = max(height, min(heights.get(option.serial, 0) for option in options))
     if said.condition is not None:

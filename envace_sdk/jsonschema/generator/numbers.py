@@ -23,9 +23,9 @@ _SCANNED: Final = 2000
 _DIGITS: Final = 2
 
 
-def flags(spot: Spot) -> list[bool]:
+def flags(search: Search, spot: Spot) -> list[bool]:
     """Both booleans, the one that fits the field first."""
-    first = flag_for(spot.scene, spot.name)
+    first = search.random.random() < 0.5 if search.varied else flag_for(spot.scene, spot.name)
     return [first, not first]
 
 

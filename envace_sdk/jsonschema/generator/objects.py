@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from envace_sdk.json import UNSET, Json, Unset
 
 from ..regex import PatternError, language
+from ..values.formats import FORMAT_PATTERNS
 from ..values.names import normalised
 from ..values.phrases import KEYS
 from .keywords import STRING
@@ -22,6 +23,7 @@ __all__ = ["make"]
 
 _SHARE: Final = 0.85
 """How often a property that may be left out is there."""
+_LOOP_SHARE: Final = 0.6
 _TRIES: Final = 60
 
 
@@ -125,7 +127,9 @@ class _Properties:
             return True
         if any(math.isinf(loops.height(node)) for node in nodes):
             return False
-        return not (search.looping(self.spot) and any(map(loops.leads_into, nodes)))
+        if not any(map(loops.leads_into, nodes)):
+            return True
+        return not search.looping(self.spot) and search.random.random() < _LOOP_SHARE
 
     def close(self) -> None:
         """Add what the presence of others requires; leave out what then cannot be there."""
@@ -228,12 +232,9 @@ class _Properties:
             return None
         if not names.types & STRING:
             return None
-        return (
-            names.min_length,
-            min(names.max_length, max(24, names.min_length)),
-            tuple(names.patterns),
-            tuple(names.avoided),
-        )
+        formats = tuple(FORMAT_PATTERNS[form] for form in names.formats if form in FORMAT_PATTERNS)
+        most = min(names.max_length, max(24, names.min_length))
+        return names.min_length, most, (*names.patterns, *formats), tuple(names.avoided)
 
     def _sampled(self, patterns: tuple[str, ...], avoided: tuple[str, ...], low: int, high: float) -> str | None:
         try:
@@ -251,7 +252,7 @@ def _filled(search: Search, shape: Shape, spot: Spot, plan: _Properties) -> dict
         nodes = plan.nodes(name)
         if nodes is None:
             continue
-        since = search.made
+        since = search.tally
         try:
             value = search.build(nodes, spot.property(name, scene), plan.present[name])
         except DeadEndError:

@@ -17,7 +17,7 @@ class Plan:
 
     def __init__(self, validator: Validator) -> None:
         self.validator = validator
-        self.graph = Graph(validator.ready)
+        self.graph = Graph(validator.schema)
         self.judge = Judge(validator, self.graph)
 
     @cached_property

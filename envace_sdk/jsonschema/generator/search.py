@@ -13,7 +13,7 @@ from . import arrays, numbers, objects, strings
 from .choose import kinds_in_order, options_in_order
 from .keywords import ARRAY, FRACTION, INTEGER, NULL, NUMBER, OBJECT, STRING
 from .mend import closest, mended
-from .shape import Choices, DeadEndError, Group, Nodes, Shape, shape_of
+from .shape import LARGEST, Choices, DeadEndError, Group, Nodes, Shape, shape_of
 
 if TYPE_CHECKING:
     from ..values.scene import Fakes
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Search"]
 
 _DEPTH: Final = 100
-_WASTED: Final = 4000
-_MADE: Final = 300_000
+_WASTED: Final = 40_000
 _PLENTY: Final = 150
 _RETRIES: Final = 4
 _LOOPS: Final = 3
@@ -47,7 +46,11 @@ class Search:
         self.fakes, self.random = fakes, fakes.random
         self.hints = {normalised(name): value for name, value in hints.items()}
         self.made = 0
+        self.tally = 0
+        """What was done so far: schemas added up, and a few for each value made."""
         self._wasted = 0
+        self.varied = False
+        """Whether what is likely is to be avoided, because something else is looked for."""
 
     def sparing(self, spot: Spot) -> bool:
         """Whether only what must be there is still added."""
@@ -62,12 +65,12 @@ class Search:
         return not nodes or self.judge.accepts(nodes, value)
 
     def waste(self, since: int) -> None:
-        """Count what was made in vain.
+        """Count what was done in vain since the tally stood at `since`.
 
         Raises:
             OutOfBoundsError: that was too much.
         """
-        self._wasted += 1 + min(self.made - since, 50)
+        self._wasted += 1 + self.tally - since
         if self._wasted > _WASTED:
             raise OutOfBoundsError("none was found within the bounds of the search")
 
@@ -80,7 +83,8 @@ class Search:
         if known is not UNSET and self.accepts(nodes, known):
             return known
         self.made += 1
-        if spot.depth > _DEPTH or self.made > _MADE:
+        self.tally += 4
+        if spot.depth > _DEPTH or self.made > LARGEST:
             raise OutOfBoundsError("an instance would be too deep or too large", spot.pointer)
         loops = self.plan.loops
         if loops is not None and any(map(loops.holds_itself, nodes)):
@@ -106,6 +110,7 @@ class Search:
 
     def _solve(self, nodes: Nodes, choices: Choices, spot: Spot, known: Json | Unset) -> Json:
         shape = shape_of(self.graph, nodes, choices)
+        self.tally += shape.size
         if shape.values is not None:
             return self._one_of(shape, shape.values, spot, known)
         if not shape.groups:
@@ -113,13 +118,14 @@ class Search:
         group = _next(shape.groups)
         dead: DeadEndError | None = None
         for index in options_in_order(self, shape, group, spot, known):
-            since = self.made
+            since = self.tally
             try:
                 return self._solve(nodes, (*choices, (group.key, index)), spot, known)
             except OutOfBoundsError:
                 raise
             except DeadEndError as found:
                 dead = dead or found
+                self.tally += found.size
                 self.waste(since)
         raise dead or DeadEndError("none of its alternatives is possible", spot.pointer)
 
@@ -146,12 +152,16 @@ class Search:
 
     def _fill(self, shape: Shape, spot: Spot, known: Json | Unset) -> Json:
         """A value of a shape in which no choice is left open; judged, where making it to measure is not proof enough."""
-        for attempt in _attempts(known):
-            since = self.made
+        varied = self.varied
+        for attempt in _attempts(known, 30 if shape.excluded else _RETRIES):
+            since = self.tally
             value = self._make(shape, spot, attempt)
             if not shape.checked or self.accepts(shape.nodes, value):
+                self.varied = varied
                 return value
+            self.varied = varied or bool(shape.excluded)
             self.waste(since)
+        self.varied = varied
         raise DeadEndError("what its not, oneOf, if or contains rule out cannot be avoided", spot.pointer)
 
     def _make(self, shape: Shape, spot: Spot, known: Json | Unset) -> Json:
@@ -166,7 +176,7 @@ class Search:
                     return close
         dead: DeadEndError | None = None
         for kind in kinds_in_order(self, shape, spot, known):
-            since = self.made
+            since = self.tally
             try:
                 return self._of_kind(kind, shape, spot, known)
             except OutOfBoundsError:
@@ -185,7 +195,7 @@ class Search:
             return strings.make(self, shape, spot)
         if kind & NUMBER:
             return numbers.make(self, shape, spot, whole=not shape.types & FRACTION, broken=not shape.types & INTEGER)
-        options = [None] if kind == NULL else numbers.flags(spot)
+        options = [None] if kind == NULL else numbers.flags(self, spot)
         for value in options:
             if _allowed(shape, value):
                 return value
@@ -196,14 +206,14 @@ def _allowed(shape: Shape, value: Json) -> bool:
     return not any(same(value, other) for other in shape.excluded)
 
 
-def _attempts(known: Json | Unset) -> Iterator[Json | Unset]:
+def _attempts(known: Json | Unset, retries: int) -> Iterator[Json | Unset]:
     """What to keep of what is known: all, then all but one property, then what is left by chance."""
     yield known
     if isinstance(known, dict) and len(known) < 25:
         for name in reversed(known):
             yield {key: value for key, value in known.items() if key != name}
     elif known is UNSET:
-        yield from (UNSET for _ in range(_RETRIES - 1))
+        yield from (UNSET for _ in range(retries - 1))
 
 
 def _next(groups: list[Group]) -> Group:

@@ -17,21 +17,26 @@ from .negate import negated, negations
 if TYPE_CHECKING:
     from .graph import Graph, Node
 
-__all__ = ["Choice", "Choices", "Contains", "DeadEndError", "Group", "Nodes", "Shape", "shape_of"]
+__all__ = ["LARGEST", "Choice", "Choices", "Contains", "DeadEndError", "Group", "Nodes", "Shape", "shape_of"]
 
 Nodes: TypeAlias = "tuple[Node, ...]"
 Key: TypeAlias = tuple[int, str, int]
 Choice: TypeAlias = tuple[Key, int]
 Choices: TypeAlias = tuple[Choice, ...]
 _KEPT: Final = 20_000
+LARGEST: Final = 30_000
+"""The most values an instance may be made of: a schema that needs more is out of bounds."""
+_LONGEST: Final = 1_000_000
 
 
 class DeadEndError(Exception):
     """Nothing fits here."""
 
-    def __init__(self, reason: str, pointer: str = "") -> None:
+    def __init__(self, reason: str, pointer: str = "", size: int = 0) -> None:
         super().__init__(reason)
         self.reason, self.pointer = reason, pointer
+        self.size = size
+        """How many schemas were added up to find out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +156,7 @@ class Shape:
     description: str = ""
     examples: list[Json] = field(default_factory=list)
     reason: str = "it allows nothing"
+    size: int = 0
     memo: dict[object, object] = field(default_factory=dict)
 
     def declared(self) -> dict[str, None]:
@@ -165,7 +171,7 @@ class Shape:
         """What is asked of a property's value; None if it must not be there."""
         key = ("property", name)
         if key not in self.memo:
-            if len(self.memo) > 2000:
+            if len(self.memo) > _KEPT:
                 self.memo.clear()
             found = [node for facet in self.facets for node in facet.of_property(name)]
             if not self.groups:  # an alternative may yet speak of it
@@ -175,15 +181,21 @@ class Shape:
 
     def of_item(self, index: int, contained: tuple[Contains, ...] = ()) -> Nodes | None:
         """What is asked of an item that stands for some of `contains`; None if it must not be there."""
-        found = [node for facet in self.facets if (node := facet.of_item(index)) is not None]
-        if not self.groups:
-            found += [rest.node for rest in self.unevaluated_items if rest.asks_of_item(index, contained)]
-        return _together([*found, *(wanted.node for wanted in contained)])
+        key = ("item", min(index, self.tuple_length), *map(id, contained))
+        if key not in self.memo:
+            found = [node for facet in self.facets if (node := facet.of_item(index)) is not None]
+            if not self.groups:
+                found += [rest.node for rest in self.unevaluated_items if rest.asks_of_item(index, contained)]
+            self.memo[key] = _together([*found, *(wanted.node for wanted in contained)])
+        return self.memo[key]  # type: ignore[return-value]
 
     @property
     def tuple_length(self) -> int:
         """How many items are spoken of one by one."""
-        return max((len(facet.said.prefix) for facet in self.facets), default=0)
+        found = self.memo.get("tuple")
+        if found is None:
+            found = self.memo["tuple"] = max((len(facet.said.prefix) for facet in self.facets), default=0)
+        return found  # type: ignore[return-value]
 
 
 def _together(nodes: list[Node]) -> Nodes | None:
@@ -200,19 +212,27 @@ def shape_of(graph: Graph, nodes: Nodes, choices: Choices = ()) -> Shape:
     Raises:
         DeadEndError: they contradict each other.
     """
-    key = (tuple(node.serial for node in nodes), choices)
+    key = (nodes, choices)
     found = graph.shapes.get(key)
     if found is None:
         if len(graph.shapes) > _KEPT:
             graph.shapes.clear()
-        try:
-            found = _Sum(graph, nodes, dict(choices)).shape
-        except DeadEndError as dead:
-            found = dead
-        graph.shapes[key] = found
+        found = graph.shapes[key] = _summed(graph, nodes, choices)
     if isinstance(found, DeadEndError):
-        raise DeadEndError(found.reason)
+        raise DeadEndError(found.reason, size=found.size)
     return found
+
+
+def _summed(graph: Graph, nodes: Nodes, choices: Choices) -> Shape | DeadEndError:
+    adding = _Sum(graph, nodes, dict(choices))
+    try:
+        for node in nodes:
+            adding.add(node, silent=False)
+        _settle(adding.shape)
+    except DeadEndError as dead:
+        return DeadEndError(dead.reason, size=adding.size)
+    adding.shape.size = adding.size
+    return adding.shape
 
 
 class _Sum:
@@ -222,9 +242,11 @@ class _Sum:
         self.graph, self.choices = graph, choices
         self.shape = Shape(graph, nodes)
         self._seen: dict[int, tuple[Facet, ...]] = {}
-        for node in nodes:
-            self.add(node, silent=False)
-        _settle(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many schemas were added."""
+        return len(self._seen)
 
     def add(self, node: Node, *, silent: bool) -> tuple[Facet, ...]:
         """Add a schema, and give the facets it brought: those in which its unevaluated keywords look."""
@@ -286,6 +308,8 @@ class _Sum:
             values = said.values if shape.values is None else shape.values
             shape.values = [value for value in values if any(same(value, other) for other in said.values)]
         shape.excluded += said.excluded
+        if said.excluded:
+            shape.checked = True
         self.numbers(said)
         self.strings(said)
         shape.title = shape.title or said.title
@@ -401,6 +425,8 @@ def _number_problem(shape: Shape) -> str:
 def _string_problem(shape: Shape) -> str:
     if shape.min_length > shape.max_length:
         return f"minLength {shape.min_length} is above maxLength {shape.max_length}"
+    if shape.min_length > _LONGEST:
+        return f"minLength {shape.min_length} is out of bounds"
     try:
         for pattern in (*shape.patterns, *shape.avoided):
             matcher(pattern)
@@ -410,6 +436,8 @@ def _string_problem(shape: Shape) -> str:
 
 
 def _array_problem(shape: Shape) -> str:
+    if max(shape.min_items, *(wanted.low for wanted in shape.contains), 0) > LARGEST:
+        return f"an array of more than {LARGEST} items is out of bounds"
     for index in range(shape.tuple_length + 1):
         if index >= shape.max_items:
             break
@@ -433,6 +461,8 @@ def _object_problem(shape: Shape) -> str:
             return f"property {name!r} is required, and propertyNames forbids all names"
     if len(shape.required) > shape.max_properties:
         return f"{len(shape.required)} properties are required, and at most {shape.max_properties} allowed"
+    if shape.min_properties > LARGEST:
+        return f"minProperties {shape.min_properties} is out of bounds"
     if shape.min_properties > shape.max_properties:
         return f"minProperties {shape.min_properties} is above maxProperties {shape.max_properties}"
     return ""

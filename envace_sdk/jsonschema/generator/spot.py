@@ -11,7 +11,7 @@ from ..values.scene import Scene
 __all__ = ["Spot"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Spot:
     """A place in the instance, what it is called, and what surrounds it."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 from typing import Final, NamedTuple
 
@@ -12,6 +13,7 @@ from .terms import Term, Terms
 __all__ = ["walk"]
 
 _STEPS: Final = 4000
+_DETOURS: Final = (12, 60, math.inf)
 
 _LOWER: Final[Charset] = ((0x61, 0x7A),)
 _LOWER_AND_DIGITS: Final[Charset] = ((0x30, 0x39), (0x61, 0x7A))
@@ -63,6 +65,15 @@ def walk(terms: Terms, start: Term, random: Random, low: int, high: float) -> st
     if start.least > high or start.most < low:
         return None
     target = _target(start, random, low, high)
+    # Most dead ends show early, so long detours are taken only when short ones lead nowhere.
+    for detour in _DETOURS:
+        text = _walked(terms, start, random, low, min(high, target + detour), target)
+        if text is not None or target + detour >= high:
+            return text
+    return None
+
+
+def _walked(terms: Terms, start: Term, random: Random, low: int, high: float, target: int) -> str | None:
     text: list[str] = []
     stack: list[tuple[Term, list[_Step]]] = [(start, _ordered(terms, start, target, random, low, high, 0))]
     dead: set[tuple[int, int]] = set()

@@ -101,7 +101,7 @@ _MAKERS: Final[dict[str, Callable[[Scene, str], str]]] = {
 }
 
 _LABEL: Final = r"[a-z]([a-z0-9-]*[a-z0-9])?"
-_URI: Final = rf"(https?|ftp|urn|mailto|[a-z]+):(//{_LABEL}(\.{_LABEL})+)?(/?[A-Za-z0-9._~-]+)*/?"
+_URI: Final = rf"(https?://{_LABEL}(\.{_LABEL})+(/[A-Za-z0-9._~-]+)*/?|[a-z]+:/?[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?)"
 FORMAT_PATTERNS: Final = {
     "date-time": r"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
     r"(\.[0-9]+)?([Zz]|[+-](0[0-9]|1[0-2]):[0-5][0-9])$",
