@@ -40,7 +40,8 @@ def batch_of(member: Member, scene: Scene, *, objects: bool) -> Argument | None:
     named = _holds_them(found, scene)
     if objects:
         whole = item.is_object and isinstance(found.item.get("properties"), dict)
-        return found if whole and not scalars and (named or len(reading.arguments) == 1) else None
+        alone = len(reading.arguments) == 1 and reading.sense in {"create", "add", "put"}
+        return found if whole and not scalars and (named or alone) else None
     return found if item.is_scalar and not item.is_object and not item.is_list and named else None
 
 

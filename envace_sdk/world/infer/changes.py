@@ -16,6 +16,7 @@ from .keying import key_of
 from .scene import Scene
 from .states import state_of, status_value
 from .terms import NEW
+from .verbs import opposite
 from .words import bag, base_verbs, plural, singular
 
 __all__ = ["configure_rule", "increase_rule", "settings_rule", "state_rule", "update_rule"]
@@ -43,6 +44,9 @@ def update_rule(case: Case) -> dict[str, Any]:
     for argument in arguments:
         if any("." in step for step in argument.path):
             continue
+        if argument is scene.key.moves.get(id(reading)):
+            takes[scene.key.own.field] = cel.dotted(argument.path)
+            continue
         partial = _partial(argument, sets, scene)
         if partial is not None:
             sets.update(partial)
@@ -58,6 +62,8 @@ def update_rule(case: Case) -> dict[str, Any]:
         field = field or scene.fields.add(argument, writable=True)
         takes[field.name] = cel.dotted(argument.path)
     rule["take"] = list(takes) if all(name == path for name, path in takes.items()) else takes
+    if not arguments and (undone := _undone(member, scene)):
+        return {**rule, "set": {**undone, **_changed(scene)}}
     if not arguments and status_value(reading.name.verb, reading, scene.fields) is None and not member.aspect:
         rule["set"] = {}
     elif not arguments:
@@ -66,10 +72,21 @@ def update_rule(case: Case) -> dict[str, Any]:
     return rule
 
 
+def _undone(member: Member, scene: Scene) -> dict[str, str]:
+    """`unassign_ticket` takes back what `assign_ticket(ticket_id, agent)` gives."""
+    verb = opposite(member.reading.name.verb)
+    doers = [m for m in scene.group.members if verb and m.reading.name.verb == verb and not m.listed]
+    return {scene.field_name(a): "null" for m in doers for a in scene.others(m.reading)}
+
+
 def state_rule(case: Case) -> dict[str, Any]:
     """A tool that takes a thing a step further in its life."""
     member, decision, scene = case.member, case.decision, case.scene
     rule = _base(case)
+    if member.reading.name.verb == "toggle":
+        flags = [field for field in scene.fields if field.is_flag]
+        held = f"default({cel.member('entity', [flags[0].name])}, false)"
+        return {**rule, "set": {flags[0].name: f"!{held}", **_changed(scene)}}
     others = scene.others(member.reading)
     status = scene.fields.status
     if len(others) == 1 and status is not None and scene.field(others[0]) is status and others[0].required:
@@ -94,10 +111,11 @@ def increase_rule(case: Case) -> dict[str, Any]:
         words = tuple(w for w in scene.fields.bare(step) if w not in _STEPS - {"count", "quantity", "qty"})
         field = scene.fields.find(words) if words else None
     if field is None:
-        numbers = [f for f in scene.fields if f.is_number and f.writable and f.name not in _key_names(scene)]
+        numbers = [f for f in scene.fields if f.is_number and f.name not in _key_names(scene)]
+        numbers = [f for f in numbers if f.made] or [f for f in numbers if f.writable]
         field = numbers[0] if len(numbers) == 1 else None
     if field is None:
-        field = scene.fields.put(member.aspect or ("count",), scene.style)
+        field = scene.fields.put(member.aspect or ("total",), scene.style, "number")
     amount = "1" if step is None else f"default({cel.argument(step)}, 1)"
     sign = "-" if decision.sense == "decrease" else "+"
     rule["take"] = taken([a for a in others if a is not step], scene)

@@ -18,6 +18,8 @@ _FILLER = bag(
     "call please lets let helps enables enable user users the agent for when operation action performs perform "
     "via"
 )
+_COLLECTIVE = bag("list lists listing details detail information info set collection array number copy kind type")
+_LINKS = bag("between among during through without within after before since until over per across around using")
 _MAX_TEXT = 2000
 
 
@@ -46,7 +48,7 @@ def tell(description: str) -> Telling:
     sentence = next((part for part in _SENTENCE.split(text) if part.strip()), "")
     words = split(sentence.replace("'s", ""))
     start = 0
-    while start < len(words) and (words[start] in _FILLER or (words[start].endswith("ly") and len(words[start]) > 4)):
+    while start < len(words) and (words[start] in _FILLER or _is_adverb(words[start])):
         start += 1
     if start == len(words):
         start = 0
@@ -54,8 +56,15 @@ def tell(description: str) -> Telling:
     verb = leading(opening) if opening else None
     rest = words[start + 1 :] if verb else words[start:]
     thing: list[str] = []
-    for word in rest[:10]:
-        if word in PREPOSITIONS or word in {"and", "that", "which", "whose", "where", "when", "is", "are", "if"}:
+    for place, word in enumerate(rest[:12]):
+        if word in _COLLECTIVE and rest[place + 1 : place + 2] and rest[place + 1] in {"of", "about", "for", "on"}:
+            thing = []
+            continue
+        if (
+            word in PREPOSITIONS
+            or word in _LINKS
+            or word in {"and", "that", "which", "whose", "where", "when", "is", "are", "if"}
+        ):
             if thing:
                 break
             continue
@@ -70,3 +79,7 @@ def tell(description: str) -> Telling:
         frozenset(singular(word) for word in words),
         text.lower(),
     )
+
+
+def _is_adverb(word: str) -> bool:
+    return word.endswith("ly") and len(word) > 4 and leading(word) is None

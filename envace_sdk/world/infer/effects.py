@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .batches import batch_of
 from .decision import Decision
 from .groups import Member
+from .ids import bare, is_id
 from .looking import try_read, try_search
 from .scene import Scene
+from .terms import NEW, OLD
 from .verbs import Sense
 from .writing import try_create, try_delete, try_end, try_increase, try_listed, try_put, try_state, try_update
 
@@ -25,6 +28,7 @@ def survey(scene: Scene) -> None:
         and not member.aspect
         and not member.reading.read_only
         and member.reading.sense in {"create", "add", "put"}
+        and not ("read" in member.reading.senses and batch_of(member, scene, objects=False))
     ]
     plain = [m for m in candidates if not scene.key.of(m.reading) or not scene.takes_key(m.reading)]
     keyed = [m for m in candidates if m not in plain]
@@ -43,7 +47,8 @@ def decide(member: Member, scene: Scene) -> Decision:
     """What this tool does."""
     reading = member.reading
     verb = reading.name.verb or reading.telling.verb or "its description"
-    tried: set[str] = set()
+    if _names_two(member, scene):
+        return Decision("opaque", 0.2, f"'{verb}': it names two of them")
     for sense in _candidates(member):
         found = _try(sense, member, scene)
         if found is not None:
@@ -55,8 +60,21 @@ def decide(member: Member, scene: Scene) -> Decision:
             return Decision(
                 found.kind, round(max(sure, 0.1), 2), f"'{verb}': {found.reason}", found.lookup, found.batch, sense
             )
-        tried.add(sense)
     return _by_form(member, scene)
+
+
+def _names_two(member: Member, scene: Scene) -> bool:
+    """Whether every call names two things of the group: `transfer(from_account_id, to_account_id)`."""
+    nouns = scene.group.nouns
+    ends = [
+        argument.words[0] in OLD
+        for argument in member.reading.required
+        if len(argument.words) > 1
+        and argument.words[0] in OLD | NEW
+        and is_id(argument.words)
+        and (bare(argument.words[1:], nouns) != argument.words[1:] or len(argument.words) == 2)
+    ]
+    return True in ends and False in ends
 
 
 def _candidates(member: Member) -> Iterator[Sense]:
@@ -104,7 +122,7 @@ def _try(sense: Sense, member: Member, scene: Scene) -> Decision | None:  # noqa
     if sense == "end":
         return try_end(member, scene)
     if sense in {"delete", "remove"}:
-        return try_delete(member, scene)
+        return try_delete(sense, member, scene)
     return None
 
 

@@ -8,14 +8,10 @@ from dataclasses import dataclass, field
 from envace_sdk.json import UNSET, Json, Unset
 
 from .arguments import Argument
-from .groups import Group
 from .ids import STRONG, bare
-from .keys import Key
-from .outputs import entity_fields
-from .terms import BOUNDS, NEW, PAGING, TEXTS
 from .words import bag, plural, singular, spell
 
-__all__ = ["CONTROL", "Field", "Fields", "is_control", "known_fields"]
+__all__ = ["STATUS", "Field", "Fields", "is_control"]
 
 CONTROL = bag(
     "dry_run dryrun confirm confirmed confirmation idempotency_key request_id client_token client_request_id "
@@ -44,6 +40,8 @@ class Field:
     views: list[Argument] = field(default_factory=list)
     writable: bool = False
     """Whether a tool that makes or changes things gives it."""
+    made: bool = False
+    """Whether a tool that makes things gives it."""
 
     @property
     def enum(self) -> tuple[Json, ...]:
@@ -124,11 +122,12 @@ class Fields:
         found.writable = found.writable or writable
         return found
 
-    def put(self, words: tuple[str, ...], style: str) -> Field:
+    def put(self, words: tuple[str, ...], style: str, kind: str = "string") -> Field:
         """The field of this name, made when no tool speaks of it."""
         found = self.find(words)
         if found is None:
-            found = Field(spell(words, style), words)
+            name = spell(words, style)
+            found = Field(name, words, [Argument((name,), {"type": kind}, False)])
             self._found[words] = found
         return found
 
@@ -170,52 +169,3 @@ def is_control(argument: Argument, *, looking: bool = False) -> bool:
     if joined in CONTROL or (argument.is_flag and joined in _SWITCHES) or (looking and joined in _VIEWS):
         return True
     return argument.is_flag and argument.words[:1] in {("include",), ("with",), ("notify",), ("send",), ("return",)}
-
-
-def known_fields(group: Group, key: Key) -> Fields:
-    """All fields that the group's tools speak of: output schemas first, then makers, then changers, then searches."""
-    fields = Fields(group.nouns)
-    for shown in entity_fields(group):
-        fields.add(shown)
-    keyed = {id(argument) for arguments in key.given.values() for argument in arguments}
-    for part in key.parts:
-        if part.argument is not None:
-            fields.add(part.argument, name=part.field)
-    for member in group.members:
-        if member.reading.sense in {"create", "add", "put"} and not member.listed and not member.aspect:
-            for argument in member.reading.arguments:
-                if not is_control(argument):
-                    fields.add(argument, writable=True)
-    for member in group.members:
-        if member.reading.sense not in {"update", "put", "state", "flag"} or member.listed:
-            continue
-        arguments = [a for a in member.reading.arguments if id(a) not in keyed and not is_control(a)]
-        for argument in arguments:
-            special = len(arguments) == 1 and (member.aspect or member.reading.name.verb not in _GENERAL)
-            renews = argument.words[:1] and argument.words[0] in _RENEWING
-            if fields.find(fields.bare(argument)) is not None or not (special or renews):
-                fields.add(argument, writable=True, loose=True)
-    for member in group.members:
-        if member.reading.sense in {"search", "read", "count"} and not member.aspect:
-            for argument in member.reading.arguments:
-                if id(argument) in keyed or is_control(argument, looking=True) or _only_searches(argument):
-                    continue
-                known = fields.find(fields.bare(argument))
-                if known is None or known.is_list == argument.is_list:
-                    fields.add(argument, loose=True)
-    return fields
-
-
-_GENERAL = bag("update edit modify patch change set save put write upsert replace alter amend configure")
-"""Verbs whose single argument is a field by its own name; another verb may mean a field that it does not name."""
-
-_RENEWING = NEW | bag("add remove append")
-
-
-def _only_searches(argument: Argument) -> bool:
-    """Whether a search argument says how to search rather than what a thing has."""
-    words, joined = argument.words, "_".join(argument.words)
-    if joined in PAGING or joined in TEXTS or argument.is_object or (argument.is_list and not argument.item):
-        return True
-    ends = {words[0], words[-1]} if words else set()
-    return bool(ends & BOUNDS) or (len(words) > 1 and words[-1] in {"contains", "like", "query"})

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from .ids import id_noun, is_id
 from .reading import Reading
 from .verbs import Sense
-from .words import singular
+from .words import bag, singular
 
 __all__ = ["Group", "Member", "Phrase", "group"]
 
@@ -18,6 +18,8 @@ Phrase = tuple[str, ...]
 MAKING: frozenset[Sense] = frozenset({"create", "add", "copy", "put"})
 _THINGS: frozenset[Sense] = frozenset({"create", "add", "copy", "search", "delete", "remove", "put"})
 _SINGLE: frozenset[Sense] = frozenset({"update", "state", "flag", "end", "increase", "decrease", "delete", "remove"})
+_FIGURES = bag("stat statistic summary metric count total")
+"""What is reckoned from things rather than one of them."""
 
 
 @dataclass(eq=False)
@@ -40,6 +42,7 @@ class Group:
     members: list[Member] = field(default_factory=list)
     siblings: list[Group] = field(default_factory=list, repr=False)
     """All groups of the toolset, this one included."""
+    _nouns: tuple[tuple[int, int], frozenset[Phrase]] | None = field(default=None, repr=False)
 
     @property
     def head(self) -> str:
@@ -59,10 +62,24 @@ class Group:
     @property
     def nouns(self) -> frozenset[Phrase]:
         """All it is called, qualified or not."""
+        about = (len(self.phrases), len(self.siblings))
+        if self._nouns is None or self._nouns[0] != about:
+            self._nouns = about, self._all_nouns()
+        return self._nouns[1]
+
+    def _all_nouns(self) -> frozenset[Phrase]:
         found = set(self.phrases) | {phrase[-1:] for phrase in self.phrases}
         others = {phrase[-1] for other in self.siblings if other is not self for phrase in other.phrases if phrase}
         found |= {phrase[:1] for phrase in self.phrases if len(phrase) == 2 and phrase[0] not in others}
         return frozenset(phrase for phrase in found if phrase)
+
+    def absorb(self, other: Group) -> None:
+        """Take over another group's tools and names."""
+        self.phrases.update(other.phrases)
+        self.members += other.members
+        other.members = []
+        if other in other.siblings:
+            other.siblings.remove(other)
 
     def having(self, *senses: Sense) -> list[Member]:
         """The members whose likeliest sense is one of these."""
@@ -144,18 +161,30 @@ def _aspects(readings: Sequence[Reading], phrases: Sequence[Phrase]) -> list[Phr
     found: list[Phrase] = []
     for reading, phrase in zip(readings, phrases, strict=True):
         aspect: Phrase = ()
-        if len(phrase) > 1 and phrase[-1] not in things:
+        if len(phrase) > 1 and phrase[-1] in _FIGURES and reading.sense not in MAKING:
+            aspect = phrase[-1:]
+        elif len(phrase) > 1 and phrase[-1] not in things:
             for cut in range(len(phrase) - 1, 0, -1):
                 before = phrase[:cut]
                 if before in named or heads[before[-1]] > heads[phrase[-1]] or before[-1] in keyed:
                     aspect = phrase[cut:]
                     break
+        elif len(phrase) > 1 and reading.sense not in _THINGS and not reading.name.plural:
+            aspect = next(
+                (phrase[cut:] for cut in range(len(phrase) - 1, 0, -1) if _keyed_by(reading, phrase[:cut])), ()
+            )
         elif phrase and phrase[-1] not in things and reading.name.owner and not reading.name.inherited:
             owner = reading.name.owner
             if owner in named or heads[owner[-1]] or owner[-1] in keyed:
                 aspect = phrase
         found.append(aspect)
     return found
+
+
+def _keyed_by(reading: Reading, phrase: Phrase) -> bool:
+    """Whether every call names one of these things: `update_pull_request_branch(pull_number)` a pull request."""
+    nouns = [noun for argument in reading.required if (noun := id_noun(argument.words))]
+    return any(noun in {phrase, phrase[-1:], phrase[:1]} for noun in nouns)
 
 
 def _same(found: Group, thing: Phrase, member: Member) -> bool:
@@ -176,8 +205,8 @@ def _same(found: Group, thing: Phrase, member: Member) -> bool:
 def _shelter(reading: Reading, readings: Sequence[Reading], groups: list[Group], label: str) -> None:
     """Find the group of a tool whose name has no noun."""
     home = _home(reading, groups)
-    if home is None:
-        home = groups[0] if len(groups) == 1 else _largest(reading, groups)
+    if home is None and len(groups) == 1:
+        home = groups[0]
     if home is None:
         noun = _common_noun(readings) or (label,)
         home = Group(Counter({noun: 1}), siblings=groups)
@@ -192,12 +221,6 @@ def _home(reading: Reading, groups: Iterable[Group]) -> Group | None:
             if noun and noun in found.nouns:
                 return found
     return next((found for found in groups if reading.telling.object[-1:] in found.nouns), None)
-
-
-def _largest(reading: Reading, groups: Sequence[Group]) -> Group | None:
-    if not groups or not (reading.senses and reading.sense in _SINGLE | MAKING | {"read", "search"}):
-        return None
-    return max(groups, key=lambda found: len(found.members))
 
 
 def _common_noun(readings: Sequence[Reading]) -> Phrase:

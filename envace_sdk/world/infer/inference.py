@@ -13,7 +13,7 @@ from .changes import configure_rule, increase_rule, settings_rule, state_rule, u
 from .creates import copy_rule, create_many_rule, create_rule, upsert_rule
 from .decision import Case, Kind
 from .effects import decide, survey
-from .fields import known_fields
+from .gathering import known_fields
 from .groups import Group, group
 from .keys import find_key
 from .lists import append_rule, take_rule
@@ -119,7 +119,7 @@ def _style(tools: Iterable[Tool]) -> str:
 
 def _scene(found: Group, names: list[str], style: str, taken: set[str]) -> Scene:
     key = find_key(found, names)
-    fields = known_fields(found, key)
+    fields = known_fields(found, key, style)
     noun = found.noun or ("item",)
     collection = base = _safe("_".join((*noun[:-1], plural(noun[-1]))))
     number = 2

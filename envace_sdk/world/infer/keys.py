@@ -6,22 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .arguments import Argument
+from .arguments import Argument, fields_of
 from .groups import Group, Member
-from .ids import STRONG, WEAK, bare, names_thing
-from .merging import owner_of
+from .ids import STRONG, WEAK, bare, is_id, names_thing
 from .outputs import entity_fields
+from .owning import owner_of
 from .reading import Reading
+from .terms import NEW, OLD
 from .verbs import Sense
-from .words import bag, singular, spell, style_of
+from .words import singular, spell, style_of
 
 __all__ = ["Key", "KeyPart", "find_key"]
 
 _SINGLES: frozenset[Sense | None] = frozenset(
     {"read", "update", "put", "state", "flag", "end", "delete", "remove", "increase", "decrease", "exists", "copy"}
 )
-_OLD = bag("old current from source src original existing")
-_NEW = bag("new to target destination dest dst updated")
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,8 @@ class Key:
     """Whether the last part is made by the server."""
     lookups: dict[int, Argument] = field(default_factory=dict)
     """Per tool that names a thing by another field than the key, the argument that does."""
+    moves: dict[int, Argument] = field(default_factory=dict)
+    """Per tool that gives a thing a new key (`move_file(source, destination)`), the argument that says which."""
     evidence: str = ""
 
     @property
@@ -62,9 +63,10 @@ class Key:
 def find_key(group: Group, names: Sequence[str]) -> Key:
     """The key of a group's things; `names` are argument names of the whole toolset, for their style."""
     singles = [member for member in group.members if _single(member)]
-    owns = {id(m.reading): own for m in singles if (own := _own(m, group)) is not None}
+    moves = {id(m.reading): pair for m in singles if (pair := _moved(m.reading)) is not None}
+    owns = {id(m.reading): own for m in singles if id(m.reading) not in moves and (own := _own(m, group)) is not None}
     if not owns:
-        return _unseen(group, names)
+        return _by_members(group) or _unseen(group, names)
     words, reader = _primary(group, singles, owns)
     others = _others(group, singles, owns)
     made = _made(group)
@@ -77,13 +79,43 @@ def find_key(group: Group, names: Sequence[str]) -> Key:
     key = Key(tuple(parts))
     for member in group.members:
         own = owns.get(id(member.reading))
-        if own is not None and _is_lookup(own, group, words, made):
+        if own is None and len(parts) == 1 and (pair := moves.get(id(member.reading))) is not None:
+            key.given[id(member.reading)], key.moves[id(member.reading)] = pair[:1], pair[1]
+        elif own is not None and _is_lookup(own, group, words, made):
             key.lookups[id(member.reading)] = own
         elif given := _given(member, group, key, own):
             key.given[id(member.reading)] = given
     key.minted = not any(words in arguments for arguments in made)
     key.evidence = f"{reader.reading.tool.name} takes {'.'.join(own_argument.path)}"
     return key
+
+
+def _moved(reading: Reading) -> tuple[Argument, Argument] | None:
+    """The old and the new key of a tool that renames: `source` and `destination`, `old_name` and `new_name`."""
+    if reading.sense != "update":
+        return None
+    texts = [argument for argument in reading.required if argument.is_text and argument.words]
+    for old in texts:
+        for new in texts:
+            same = old.words[1:] == new.words[1:] and not is_id(old.words)
+            if same and old.words[0] in OLD and new.words[0] in NEW:
+                return old, new
+    return None
+
+
+def _by_members(group: Group) -> Key | None:
+    """The key of things that are made and removed many at a time, each named by all it has: a list of relations."""
+    made = _made(group)
+    for member in group.members:
+        lists = [argument for argument in member.reading.required if argument.is_list]
+        if member.reading.sense not in {"delete", "remove"} or len(lists) != 1 or len(member.reading.required) != 1:
+            continue
+        named = [m for m in fields_of(lists[0].item, member.reading.tool.input_schema) if m.required and m.is_scalar]
+        words = [bare(argument.words, group.nouns) for argument in named]
+        if named and made and all(word in arguments for word in words for arguments in made):
+            parts = tuple(KeyPart(a.name, w, a) for a, w in zip(named, words, strict=True))
+            return Key(parts, minted=False, evidence=f"{member.reading.tool.name} takes them")
+    return None
 
 
 def _single(member: Member) -> bool:
@@ -109,18 +141,31 @@ def _own(member: Member, group: Group) -> Argument | None:
             score = min(score, 0.1)
         elif owner_of(argument, group.siblings, group) is not None:
             score = 0.2
-        if argument.words and argument.words[0] in _OLD and len(argument.words) > 1 and score:
+        if argument.words and argument.words[0] in OLD and len(argument.words) > 1 and score:
             score += 0.2
-        if argument.words and argument.words[0] in _NEW and len(argument.words) > 1:
+        if argument.words and argument.words[0] in NEW and len(argument.words) > 1:
             score = min(score, 0.3)
+        if not score and argument.is_list:
+            score = _names_many(argument, group)
         if not score and argument.required and argument.is_scalar and not argument.is_flag and not argument.enum:
             score = 0.3 if len(reading.required) == 1 else 0.05
-        if (reading.sense == "search" and score < 0.8) or (reading.name.plural and score < 0.6):
+        asked = bool(reading.name.by) and not reading.name.plural and argument.required
+        if (reading.sense == "search" and score < 0.8 and not asked) or (reading.name.plural and score < 0.6):
             score = 0
+        if not argument.required and reading.required and reading.sense != "put":
+            score = 0  # what need not be given names nothing
         score += 0.25 if argument.required and score else 0
         if score > 0.3 and (best is None or (score, -place) > best[:2]):
             best = (score, -place, argument)
     return best[2] if best else None
+
+
+def _names_many(argument: Argument, group: Group) -> float:
+    """How much a list looks like one of keys: `ticket_ids`, `entityNames`."""
+    if not Argument(("",), argument.item, True).is_scalar or "object" in str(argument.item.get("type")):
+        return 0.0
+    single = Argument(argument.path, {"type": "string"}, argument.required)
+    return names_thing(single, group.nouns)
 
 
 def _primary(group: Group, singles: Sequence[Member], owns: dict[int, Argument]) -> tuple[tuple[str, ...], Member]:
@@ -135,7 +180,7 @@ def _primary(group: Group, singles: Sequence[Member], owns: dict[int, Argument])
             continue
         words = key_words(own, group)
         weight = weights.get(member.reading.sense or "", 1.0)
-        if member.listed or member.aspect:
+        if member.listed or member.aspect or own.is_list:
             weight = 0.8
         votes[words] += weight  # type: ignore[assignment]  # weights need not be whole
         held = speaker.get(words)
@@ -154,7 +199,9 @@ def _strong(found: Sequence[tuple[str, ...]]) -> bool:
 def key_words(argument: Argument, group: Group) -> tuple[str, ...]:
     """The bare name of a key argument: `ticket_id` → id, `old_name` → name, `project` by its description → name."""
     words = bare(argument.words, group.nouns)
-    if len(words) > 1 and words[0] in _OLD:
+    if argument.is_list and words:
+        words = (*words[:-1], singular(words[-1]))
+    if len(words) > 1 and words[0] in OLD:
         words = bare(words[1:], group.nouns)
     if tuple(singular(word) for word in words) in group.nouns:
         made = _made(group)
@@ -177,10 +224,18 @@ def _is_lookup(
 def _made(group: Group) -> list[dict[tuple[str, ...], Argument]]:
     """Per tool that makes such things, its arguments by their bare names."""
     return [
-        {bare(argument.words, group.nouns): argument for argument in member.reading.arguments}
+        {bare(argument.words, group.nouns): argument for argument in _given_to(member.reading)}
         for member in group.members
         if member.reading.sense in {"create", "add", "put"} and not member.listed and not member.aspect
     ]
+
+
+def _given_to(reading: Reading) -> Sequence[Argument]:
+    """What a maker is given for one thing; where it makes many at once, the members of the list's elements."""
+    lists = [argument for argument in reading.arguments if argument.is_list]
+    if len(reading.arguments) == len(lists) == 1 and (members := fields_of(lists[0].item, reading.tool.input_schema)):
+        return members
+    return reading.arguments
 
 
 def _others(
@@ -219,7 +274,7 @@ def _spelling(
     spelled = {found: name for found, name in shown.items()}
     if words not in spelled:
         maker = next((arguments[words] for arguments in made if words in arguments), None)
-        spelled[words] = (maker or argument).name
+        spelled[words] = _one_of(argument) if maker is None else maker.name
         if shown and maker is None:
             stand_in = [name for found, name in shown.items() if found in {("id",), ("uuid",)} or found[-1] in STRONG]
             if len(stand_in) == 1 or ("id",) in shown:
@@ -227,8 +282,20 @@ def _spelling(
     return spelled
 
 
+def _one_of(argument: Argument) -> str:
+    """The name of one key, where the argument is a list of them."""
+    if not argument.is_list or not argument.words:
+        return argument.name
+    last = argument.words[-1]
+    return argument.name[: -len(last)] + (
+        singular(last) if argument.name.endswith(last) else argument.name[-len(last) :]
+    )
+
+
 def _given(member: Member, group: Group, key: Key, own: Argument | None) -> tuple[Argument, ...]:
     """The arguments of a tool that give the key's parts; none unless all are there."""
+    if own is not None and own.is_list:
+        own = None
     arguments = {bare(argument.words, group.nouns): argument for argument in member.reading.arguments}
     found: list[Argument] = []
     named = arguments.get(key.own.words)

@@ -70,7 +70,7 @@ def _list_of(member: Member, scene: Scene) -> Field:
     noun = member.aspect[-1:] or ("item",)
     named = (plural(noun[0]),)
     found = scene.fields.find(named) or scene.fields.find(member.aspect)
-    return found if found is not None and found.is_list else scene.fields.put(named, scene.style)
+    return found if found is not None and found.is_list else scene.fields.put(named, scene.style, "array")
 
 
 def _alone(member: Member, values: Sequence[Argument]) -> bool:

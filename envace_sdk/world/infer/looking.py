@@ -11,10 +11,12 @@ from .words import bag
 
 __all__ = ["try_read", "try_search"]
 
+_TRAILS = bag("history timeline feed")
 _STATS = bag("stat stats statistic statistics summary metric metrics overview count counts total totals")
 
 
 def try_read(member: Member, scene: Scene) -> Decision | None:
+    """Whether it shows one, or what is known of several."""
     reading = member.reading
     if _is_stats(reading):
         return Decision("stats", 0.5, "sums up what is there")
@@ -24,6 +26,8 @@ def try_read(member: Member, scene: Scene) -> Decision | None:
     lookup = lookup_of(member, scene)
     if lookup is not None:
         return Decision("read", 0.8, f"shows the one whose {lookup[1].name} is given", lookup=lookup)
+    if reading.name.tail in _TRAILS and scene.key.of(reading):
+        return Decision("opaque", 0.3, f"shows a {reading.name.tail}, of which no other tool speaks")
     if scene.key.of(reading) and (scene.takes_key(reading) or not reading.name.plural):
         if member.aspect and scene.readers() and scene.fields.find(member.aspect) is None:
             return Decision("opaque", 0.3, f"shows {' '.join(member.aspect)}, of which no other tool speaks")
@@ -34,6 +38,7 @@ def try_read(member: Member, scene: Scene) -> Decision | None:
 
 
 def try_search(member: Member, scene: Scene) -> Decision | None:
+    """Whether it lists many."""
     reading = member.reading
     if member.aspect:
         return None
@@ -51,6 +56,8 @@ def try_search(member: Member, scene: Scene) -> Decision | None:
             return Decision("read", 0.65, "shows one: another tool lists them")
     if reading.name.by and not reading.name.plural and (lookup := lookup_of(member, scene)) is not None:
         return Decision("read", 0.75, f"shows the one whose {lookup[1].name} is given", lookup=lookup)
+    if reading.name.verb == "list" and not reading.name.plural and scene.takes_key(reading):
+        return Decision("opaque", 0.3, "lists what is in one, of which no other tool speaks")
     known = bool(scene.makers) or reading.sense in {"search", "read"}
     if not known:
         return None

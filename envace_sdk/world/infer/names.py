@@ -20,7 +20,8 @@ DETERMINERS = bag(
 _MANY = bag("all multiple many several batch bulk")
 _TAILS = bag("details detail info information summary overview data content contents")
 _MANY_OF = bag("list all history directory catalog catalogue roster listing listings timeline index feed")
-_JUNK = bag("api apis tool tools mcp rpc endpoint cmd svc service services controller handler manager")
+_JUNK = bag("api apis mcp rpc")
+_HOLDERS = _JUNK | bag("tool tools endpoint cmd svc service services controller handler manager resource client")
 _VERSION = re.compile(r"v\d+\w{0,6}")
 _SHARED = 0.6
 
@@ -40,6 +41,8 @@ class Name:
     """The words after "by"."""
     aims: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Other prepositions with what follows: `move_card_to_list`, `mark_as_done`."""
+    tail: str = ""
+    """A word for many that followed the noun: the `history` of `workout_history`."""
     inherited: bool = False
     """Whether the noun is that of its namespace (`tickets.create`)."""
 
@@ -60,7 +63,8 @@ def read_names(names: Sequence[str], openings: Sequence[str]) -> list[Name]:
     """
     drafts = [_draft(levels, opening) for levels, opening in zip(_unflatten(names), openings, strict=True)]
     _share(drafts)
-    places: list[int | None] = [_clear_verb(draft) for draft in drafts]
+    counted = {singular(word) for draft in drafts for word in draft.words if is_plural(word)}
+    places: list[int | None] = [_clear_verb(draft, counted) for draft in drafts]
     phrases = Counter(
         found
         for draft, place in zip(drafts, places, strict=True)
@@ -101,7 +105,7 @@ def _unflatten(names: Sequence[str]) -> list[list[tuple[str, ...]]]:
 
 
 def _draft(levels: list[tuple[str, ...]], opening: str) -> _Draft:
-    cleaned = [_clean(level) for level in levels]
+    cleaned = [*(_clean(level, _HOLDERS) for level in levels[:-1]), _clean(levels[-1], _JUNK)]
     kept = [level for level in cleaned if level] or [levels[-1]]
     words, context = phrasal(kept[-1]), kept[:-1]
     if not any(map(known, words)):
@@ -112,11 +116,11 @@ def _draft(levels: list[tuple[str, ...]], opening: str) -> _Draft:
     return _Draft(words, tuple(context), told=opening)
 
 
-def _clean(level: tuple[str, ...]) -> tuple[str, ...]:
+def _clean(level: tuple[str, ...], junk: frozenset[str]) -> tuple[str, ...]:
     words = list(level)
-    while words and (words[0] in _JUNK or _VERSION.fullmatch(words[0])):
+    while words and (words[0] in junk or _VERSION.fullmatch(words[0])):
         words.pop(0)
-    while words and (words[-1] in _JUNK or _VERSION.fullmatch(words[-1])):
+    while words and (words[-1] in junk or _VERSION.fullmatch(words[-1])):
         words.pop()
     return tuple(words)
 
@@ -145,8 +149,8 @@ def _clear(word: str) -> bool:
     return known(word) and not is_half_nounish(word)
 
 
-def _clear_verb(draft: _Draft) -> int | None:
-    """The place of the verb where the name alone tells it."""
+def _clear_verb(draft: _Draft, counted: set[str]) -> int | None:
+    """The place of the verb where the name alone tells it; `counted` are things that some name has in the plural."""
     words = draft.words
     last = _last(words)
     told = base_verbs(draft.told) if draft.told else ()
@@ -155,6 +159,8 @@ def _clear_verb(draft: _Draft) -> int | None:
     for place in (0, last):
         if known(words[place]) and words[place] in told:
             return place
+    if last and words[last] in counted:  # draft_change, beside search_changes
+        last -= 1
     for place in (0, last):
         if _clear(words[place]):
             return place
@@ -197,9 +203,9 @@ def _likely_verb(draft: _Draft, phrases: Counter[tuple[str, ...]]) -> int | None
         return 0 if known(words[0]) and singular(words[0]) not in nouns else None
     if known(words[0]) and singular(words[0]) not in nouns:
         return 0
-    if known(words[last]) and singular(words[last]) not in nouns:
-        return last
     told = base_verbs(draft.told) if draft.told else ()
+    if known(words[last]) and singular(words[last]) not in nouns and (not told or words[last] in told):
+        return last
     if words[0] in told:
         return 0
     after, before = phrase(_until_preposition(words[1:])), phrase(words[:last])
@@ -233,8 +239,10 @@ def _name(draft: _Draft, place: int | None, things: set[tuple[str, ...]]) -> Nam
     owner = phrase(_until_preposition(before))
     namespace = [phrase(level) for level in (*draft.context, draft.shared) if level]
     many = any(word in _MANY for word in words)
+    tail = ""
     while len(main) > 1 and (main[-1] in _TAILS or main[-1] in _MANY_OF) and phrase(main) not in things:
         many = many or main[-1] in _MANY_OF
+        tail = main[-1] if main[-1] in _MANY_OF else tail
         main = main[:-1]
     noun = phrase(main)
     inherited = False
@@ -247,7 +255,7 @@ def _name(draft: _Draft, place: int | None, things: set[tuple[str, ...]]) -> Nam
     by = next((found for preposition, found in aims if preposition == "by"), ())
     plural = many or (bool(main) and is_plural(main[-1]) and not inherited)
     others = tuple((preposition, found) for preposition, found in aims if preposition != "by")
-    return Name(verb, noun, plural, owner, by, others, inherited)
+    return Name(verb, noun, plural, owner, by, others, tail, inherited)
 
 
 def _aims(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[str, ...]], ...]]:

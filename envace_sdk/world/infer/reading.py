@@ -34,7 +34,7 @@ class Reading:
         named, told = senses(self.name.verb), self.telling.senses
         if not named:
             return told
-        if self.telling.verb != self.name.verb:
+        if self.telling.verb != self.name.verb and named[0] != "put":
             agreed = next((sense for sense in told[:1] if sense in named), None)
             if agreed:
                 return (agreed, *(sense for sense in named if sense != agreed))

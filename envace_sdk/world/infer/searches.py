@@ -108,6 +108,8 @@ def _filter(
             return {"field": part.name, "op": "prefix" if words[-1] == "prefix" else "contains"}
     if field is None:
         return _unknown(argument, scene)
+    if field.words == ("path",) and argument.required:
+        return {"field": field.name, "op": "prefix"}  # where to look, rather than what for
     if field.is_list and argument.is_list:
         given, held = cel.argument(argument), f"default({cel.member('entity', [field.name])}, [])"
         return f"default({given}, []).all(x, x in {held})"

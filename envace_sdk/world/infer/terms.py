@@ -13,6 +13,7 @@ __all__ = [
     "LOW",
     "NEW",
     "OFFSETS",
+    "OLD",
     "PAGES",
     "PAGING",
     "SORTS",
@@ -45,7 +46,9 @@ TEXTS = bag(
 LOW = bag("from since after min minimum gte ge gt above over start starting starts begin earliest newer lower")
 HIGH = bag("to until till before max maximum lte le lt below under end ending ends latest older upper through")
 STRICT = bag("gt lt above below over under")
-NEW = bag("new to updated target desired next replacement destination dest")
+OLD = bag("old current from source src original existing")
+"""Words before a field's name in an argument that gives the field's present value."""
+NEW = bag("new to updated target desired next replacement destination dest dst")
 """Words before a field's name in an argument that gives the field its new value."""
 BOUNDS = LOW | HIGH
 PAGING = LIMITS | OFFSETS | PAGES | CURSORS | SORTS | DIRECTIONS

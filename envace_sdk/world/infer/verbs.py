@@ -166,6 +166,7 @@ def _table() -> dict[str, tuple[Sense, ...]]:
 
 
 _ORDERS: dict[str, tuple[Sense, ...]] = {
+    "withdraw": ("decrease", "end", "state"),
     "find": ("search", "read"),
     "query": ("search", "read"),
     "search": ("search", "read"),

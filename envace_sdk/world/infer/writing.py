@@ -7,7 +7,7 @@ from .decision import Decision
 from .groups import Member
 from .scene import Scene
 from .states import status_value
-from .verbs import Sense
+from .verbs import Sense, opposite
 from .words import bag
 
 __all__ = ["try_create", "try_delete", "try_end", "try_increase", "try_listed", "try_put", "try_state", "try_update"]
@@ -16,6 +16,7 @@ _DELTAS = bag("delta diff difference change adjustment increment by")
 
 
 def try_listed(sense: Sense, member: Member, scene: Scene) -> Decision | None:
+    """Whether it puts something into a list of a thing, or takes it out."""
     if not scene.key.of(member.reading):
         return None
     noun = " ".join(member.aspect)
@@ -27,6 +28,7 @@ def try_listed(sense: Sense, member: Member, scene: Scene) -> Decision | None:
 
 
 def try_create(sense: Sense, member: Member, scene: Scene) -> Decision | None:
+    """Whether it makes one, or many."""
     reading = member.reading
     if member.aspect:
         if scene.takes_key(reading) and sense == "add":
@@ -35,6 +37,8 @@ def try_create(sense: Sense, member: Member, scene: Scene) -> Decision | None:
             return None
     if id(reading) not in scene.makers and scene.makers and scene.takes_key(reading):
         return None
+    if id(reading) not in scene.makers and scene.makers and batch_of(member, scene, objects=False) is not None:
+        return None  # it is given keys of things that are there
     batch = batch_of(member, scene, objects=True)
     if batch is not None:
         return Decision("create_many", 0.75, f"makes one for each of '{batch.name}'", batch=batch)
@@ -44,6 +48,7 @@ def try_create(sense: Sense, member: Member, scene: Scene) -> Decision | None:
 
 
 def try_put(member: Member, scene: Scene) -> Decision | None:
+    """Whether it writes one that may be there or not."""
     reading = member.reading
     if member.aspect and not scene.makers:
         return None
@@ -58,37 +63,51 @@ def try_put(member: Member, scene: Scene) -> Decision | None:
 
 
 def try_update(member: Member, scene: Scene) -> Decision | None:
+    """Whether it changes given fields."""
     reading = member.reading
     batch = batch_of(member, scene, objects=False) or batch_of(member, scene, objects=True)
     if batch is not None:
         return Decision("update_many", 0.7, f"changes each of '{batch.name}'", batch=batch)
     if scene.key.of(reading):
-        if not scene.others(reading) and not member.aspect and not reading.name.aims:
-            return None
-        if not scene.makers and "put" in reading.senses:
-            return None
-        if any(a.is_number and a.words[-1] in _DELTAS and scene.field(a) is None for a in scene.others(reading)):
-            return Decision("increase", 0.75, "adds the difference it is given to a number")
-        return Decision("update", 0.9, "changes the fields it is given")
+        return _update_of_one(member, scene)
     lookup = lookup_of(member, scene)
     if lookup is not None:
         return Decision("update", 0.7, f"changes the one whose {lookup[1].name} is given", lookup=lookup)
-    if not scene.makers and not scene.key.given and not reading.name.plural | bool(member.aspect):
-        return Decision("configure", 0.6, "changes the only one there is")
     if not scene.makers and not scene.key.given:
         return Decision("configure", 0.6, "changes the only one there is")
     return None
 
 
+def _update_of_one(member: Member, scene: Scene) -> Decision | None:
+    reading = member.reading
+    others = scene.others(reading)
+    if not others and not member.aspect and not reading.name.aims:
+        undone = opposite(reading.name.verb)
+        if undone and any(m.reading.name.verb == undone and scene.others(m.reading) for m in scene.group.members):
+            return Decision("update", 0.7, f"takes back what '{undone}' gives")
+        if reading.name.verb == "toggle" and sum(field.is_flag for field in scene.fields) == 1:
+            return Decision("state", 0.7, "turns the only flag there is")
+        return None
+    if not scene.makers and "put" in reading.senses:
+        return None
+    if any(a.is_number and a.words[-1] in _DELTAS and scene.field(a) is None for a in others):
+        return Decision("increase", 0.75, "adds the difference it is given to a number")
+    return Decision("update", 0.9, "changes the fields it is given")
+
+
 def try_increase(sense: Sense, member: Member, scene: Scene) -> Decision | None:
+    """Whether it adds to a number, or takes from it."""
     reading = member.reading
     numeric = [argument for argument in scene.others(reading) if argument.is_number or not argument.types]
+    if not numeric and len(reading.senses) > 1:
+        return None
     if scene.key.of(reading) and len(numeric) <= 1:
         return Decision("increase", 0.7, "adds to a number" if sense == "increase" else "takes from a number")
     return None
 
 
 def try_state(sense: Sense, member: Member, scene: Scene) -> Decision | None:
+    """Whether it takes a thing a step further in its life."""
     if not scene.key.of(member.reading):
         return None
     if id(member.reading) in scene.makers:
@@ -102,8 +121,7 @@ def try_end(member: Member, scene: Scene) -> Decision | None:
     reading = member.reading
     if not scene.key.of(reading):
         return None
-    told = reading.telling.text
-    gone = any(word in told for word in ("delete", "remove", "permanent", "erase"))
+    told, gone = reading.telling.text, _is_told_gone(reading)
     kept = any(word in told for word in ("mark", "status", "set to", "state to", "as cancel", "as clos", "keeps"))
     if kept or (status_value(reading.name.verb, reading, scene.fields) is not None and not gone):
         return Decision("state", 0.8, "there is a status for it")
@@ -112,8 +130,17 @@ def try_end(member: Member, scene: Scene) -> Decision | None:
     return Decision("delete", 0.75, "no status is known for it, and no other tool removes")
 
 
-def try_delete(member: Member, scene: Scene) -> Decision | None:
+def _is_told_gone(reading: Reading) -> bool:
+    """Whether the description says that the thing is no more."""
+    return any(word in reading.telling.text for word in ("delete", "remove", "permanent", "erase", "discard"))
+
+
+def try_delete(sense: Sense, member: Member, scene: Scene) -> Decision | None:
+    """Whether it removes one, many or all."""
     reading = member.reading
+    if sense == "remove" and "delete" not in reading.senses and not _is_told_gone(reading):
+        simple = scene.takes_key(reading) and not scene.others(reading)
+        return Decision("state", 0.5, "it is taken for a step in its life") if simple else None
     batch = batch_of(member, scene, objects=False) or batch_of(member, scene, objects=True)
     if batch is not None:
         return Decision("delete_many", 0.75, f"removes each of '{batch.name}'", batch=batch)

@@ -1,0 +1,207 @@
+"""Tools that call the same thing by different nouns: the maker of things that others read, and tools left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .arguments import fields_of
+from .groups import Group, Member, Phrase
+from .ids import STRONG, bare, names_thing
+from .owning import has_own_id, owner_of, owners_of
+from .reading import Reading
+from .verbs import Sense
+from .words import bag, gerund, singular
+
+__all__ = ["find_makers", "join_strays"]
+
+_ROLES: dict[Sense, str] = {
+    "create": "make",
+    "add": "make",
+    "copy": "make",
+    "put": "make",
+    "read": "read",
+    "search": "search",
+    "update": "change",
+    "state": "change",
+    "flag": "change",
+    "delete": "remove",
+    "end": "remove",
+    "remove": "remove",
+}
+_ENOUGH = 2.0
+"""The evidence it takes to hold two nouns for one; see `_evidence`."""
+
+_MERE = bag("record entry item object instance row document resource element card file")
+"""Nouns that add nothing to the one before them."""
+
+_DEVERBAL = ("ion", "ment", "al", "ance", "ence", "ure", "age", "er", "ee")
+
+
+def find_makers(groups: list[Group]) -> None:
+    """Things that nobody makes are made by a tool that calls them otherwise: `book_table` makes the reservations."""
+    for orphan in list(groups):
+        if (
+            not orphan.members
+            or orphan.makers
+            or not any(
+                member.reading.sense in {"read", "search"} or has_own_id(member.reading, orphan)
+                for member in orphan.having("read", "search", "update", "delete", "end", "state", "flag")
+            )
+        ):
+            continue
+        sources = [found for found in groups if found is not orphan and found.makers]
+        unread = [found for found in sources if not _roles(found) & {"read", "search"}]
+        scores = [
+            (_evidence(member, source, orphan, alone=unread == [source]), -number, member, source)
+            for number, source in enumerate(sources)
+            for member in source.makers
+        ]
+        if not scores:
+            continue
+        best, _, maker, source = max(scores, key=lambda score: score[:2])
+        if best >= _ENOUGH:
+            _give(maker, source, orphan)
+
+
+def _give(maker: Member, source: Group, orphan: Group) -> None:
+    """Give the maker to the things it makes: alone, if what it is named after is a thing of its own."""
+    rest = [member for member in source.members if member is not maker]
+    apart = bool(_roles(source) & {"read", "search"}) or bool(_roles_of(rest) & _roles(orphan))
+    keyed = has_own_id(maker.reading, source, least=0.85) or any(has_own_id(m.reading, source) for m in rest)
+    if apart and keyed and _roles_of(rest):
+        source.members.remove(maker)
+        orphan.members.append(Member(maker.reading))
+    else:
+        orphan.absorb(source)
+
+
+def _evidence(member: Member, source: Group, orphan: Group, *, alone: bool) -> float:
+    """How much speaks for a tool making the orphan's things, though it is named after others."""
+    return _wording(member.reading, source, orphan) + _structure(member.reading, source, orphan, alone=alone)
+
+
+def _wording(reading: Reading, source: Group, orphan: Group) -> float:
+    """Evidence in names and descriptions."""
+    score = 0.0
+    heads = {phrase[-1] for phrase in orphan.phrases if phrase}
+    told = [member.reading.telling.object for member in orphan.members]
+    if any(_nominal(reading.name.verb, head) for head in heads):
+        score += 2
+    if heads & set(reading.telling.object[-1:]):
+        score += 3
+    elif heads & (reading.telling.words - {source.head}):
+        score += 0.5
+    if any(words[-1:] == (source.head,) for words in told):
+        score += 2
+    elif source.head in reading.telling.object and any(heads & set(words) for words in told):
+        score -= 1.5  # each is described as what it is called
+    elif reading.telling.object and not any(set(reading.telling.object[-1:]) & set(words) for words in told):
+        score -= 1
+    if any(_extends(a, b) or _extends(b, a) for a in source.phrases for b in orphan.phrases):
+        score += 2
+    return score
+
+
+def _extends(longer: Phrase, shorter: Phrase) -> bool:
+    """`ticket record` is no more than `ticket`."""
+    rest = longer[len(shorter) :]
+    return bool(shorter and rest) and longer[: len(shorter)] == shorter and set(rest) <= _MERE
+
+
+def _structure(reading: Reading, source: Group, orphan: Group, *, alone: bool) -> float:
+    """Evidence in what the tools take, and in which tools there are."""
+    score = 0.0
+    roles = _roles(source)
+    if not roles & {"read", "search"}:
+        shown = bool(_roles(orphan) & {"read", "search"})
+        score += 1 + (alone and shown and any(has_own_id(m.reading, orphan, least=0.85) for m in orphan.members))
+    elif "read" in roles and roles & {"search", "remove"} and not has_own_id(reading, source, least=0.85):
+        score -= 3
+    if has_own_id(reading, source, least=0.85) and roles & {"read", "search", "remove"}:
+        score += 1
+    if _shared_arguments(reading, orphan):
+        score += 1
+    if any(owner_of(argument, source.siblings, source) is orphan for argument in reading.arguments):
+        score -= 5
+    return score
+
+
+def _nominal(verb: str, noun: str) -> bool:
+    """Whether the noun is made from the verb: book → booking, reserve → reservation, subscribe → subscription."""
+    if len(verb) < 3 or verb == noun:
+        return False
+    if noun in gerund(verb):
+        return True
+    common = next((n for n, (a, b) in enumerate(zip(verb, noun, strict=False)) if a != b), min(len(verb), len(noun)))
+    return common >= max(3, len(verb) - 2) and noun.endswith(_DEVERBAL) and len(noun) > len(verb)
+
+
+def _shared_arguments(reading: Reading, orphan: Group) -> bool:
+    """Whether what the tool gives is what the orphan's tools change, look for or name."""
+    given = {bare(argument.words, orphan.nouns) for argument in reading.arguments}
+    for argument in reading.arguments:
+        if argument.is_list:
+            members = fields_of(argument.item, reading.tool.input_schema)
+            given |= {bare(member.words, orphan.nouns) for member in members}
+    known = [
+        tuple(singular(word) for word in bare(argument.words, orphan.nouns))
+        for member in orphan.members
+        for argument in member.reading.arguments
+        if not names_thing(argument, orphan.nouns) and argument.words[-1:] and argument.words[-1] not in STRONG
+    ]
+    singulars = {tuple(singular(word) for word in words) for words in given}
+    return len(known) > 0 and sum(words in singulars for words in known) * 2 >= len(known)
+
+
+def _roles(found: Group) -> set[str]:
+    return _roles_of(found.members)
+
+
+def _roles_of(members: Iterable[Member]) -> set[str]:
+    return {_ROLES[m.reading.sense] for m in members if m.reading.sense in _ROLES and not m.listed}
+
+
+def join_strays(groups: list[Group]) -> None:
+    """A tool alone with its noun does for the others' thing what they lack: `remove_entry`, beside notes that nobody
+    removes; `staff_directory`, which "lists employees".
+    """
+    whole = [found for found in groups if found.makers and _roles(found) & {"read", "search", "change", "remove"}]
+    for stray in [found for found in groups if found.members and not found.makers]:
+        for target in whole:
+            if target is not stray and target.members and _belongs(stray, target, alone=len(whole) == 1):
+                _join(stray, target)
+                break
+
+
+def _join(stray: Group, target: Group) -> None:
+    names = list(stray.phrases)
+    for member in stray.members:
+        # `set_mileage(vin, mileage)`: the noun is what it changes, not another name of the thing
+        if any(tuple(singular(w) for w in a.words) in names for a in member.reading.arguments):
+            member.aspect = (*stray.noun, *member.aspect)
+    target.absorb(stray)
+    for name in names:
+        if any(not member.aspect for member in target.members if member.reading.name.noun == name):
+            target.phrases[name] = 0
+        else:
+            del target.phrases[name]
+
+
+def _belongs(stray: Group, target: Group, *, alone: bool) -> bool:
+    roles = _roles(stray)
+    told = {m.reading.telling.object[-1:] for m in stray.members if m.reading.telling.object}
+    objects = [m.reading.telling.object[-1:] for m in target.members if m.reading.telling.object]
+    theirs = {words for words in objects if objects.count(words) > 1}
+    if told & stray.nouns:
+        return False
+    if told & (target.nouns | theirs):
+        return not roles & {"read"} or not _roles(target) & {"read"}
+    if not roles or roles & _roles(target) or not alone or told:
+        return False
+    if roles == {"search"}:
+        arguments = [a.words for m in stray.members for a in m.reading.arguments]
+        made = [a.words for m in target.makers for a in m.reading.arguments]
+        return any(words in made for words in arguments)
+    foreign = any(owners_of(m.reading, stray) for m in stray.members)
+    keyed = all(has_own_id(m.reading, stray) or m.reading.required for m in stray.members)
+    return not foreign and keyed and roles <= {"remove", "change"}
