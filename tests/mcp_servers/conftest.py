@@ -1,20 +1,23 @@
 """Toolsets, servers and clients that the tests of the MCP servers share."""
 
 import contextlib
+import gc
 import hashlib
 import json
+import logging
 import os
-import re
 import subprocess
 import sys
 import venv
 from pathlib import Path
+from types import SimpleNamespace
 
 import anyio
 import pytest
 from envace_sdk.mcp_servers.server import RehearsedServer
 from mcp import Client, StdioServerParameters
 
+from envace_sdk.cli.main import main
 from envace_sdk.rehearse import Environment, Worlds
 from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.dynamics import Dynamics
@@ -108,17 +111,29 @@ def runtime(tmp_path_factory, monkeypatch):
 
 @pytest.fixture
 def command():
-    """The words that start the command line."""
+    """The words that start the command line in a process of its own; that takes a second or two."""
     return COMMAND
 
 
 @pytest.fixture
-def cli(runtime):
-    """Runs the command line to its end and gives back the finished process."""
+def cli(runtime, monkeypatch, capsys):
+    """Runs the command line in this process; gives its exit code and what it printed."""
 
-    def run(*words, **options):
-        options = {"capture_output": True, "text": True, "timeout": 60, **options}
-        return subprocess.run([*COMMAND, *map(str, words)], **options)
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["envace-sdk", *map(str, words)])
+        root = logging.getLogger()
+        handlers, level = root.handlers[:], root.level
+        try:
+            main()
+            code = 0
+        except SystemExit as leaving:
+            code = leaving.code
+        finally:
+            root.handlers[:] = handlers
+            root.setLevel(level)
+            logging.captureWarnings(False)
+            gc.unfreeze()
+        return SimpleNamespace(code=code, **capsys.readouterr()._asdict())
 
     return run
 
@@ -132,33 +147,6 @@ def stdio(runtime):
         return StdioServerParameters(command=COMMAND[0], args=words, env=dict(os.environ))
 
     return parameters
-
-
-@pytest.fixture
-def http(runtime):
-    """Starts `envace-sdk serve … --http` in a process of its own; gives its base URL."""
-
-    @contextlib.contextmanager
-    def running(*arguments):
-        command = [*COMMAND, "serve", "--http", "127.0.0.1:0", *map(str, arguments)]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-            try:
-                yield _base_url(process)
-            finally:
-                process.terminate()
-                rest = process.stderr.read()
-        assert process.returncode == 0, rest
-
-    return running
-
-
-def _base_url(process):
-    seen = []
-    for line in process.stderr:
-        seen.append(line)
-        if found := re.search(r"at (http://[^/]+)/", line):
-            return found[1]
-    raise AssertionError("".join(seen))
 
 
 @pytest.fixture

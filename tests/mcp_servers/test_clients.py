@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from served import http_server
 
 from envace_sdk.evidence.label import KEY
 
@@ -38,9 +39,9 @@ async def test_the_python_client_over_stdio(connect, stdio, folder, tools):
         await _story(client, tools)
 
 
-@pytest.mark.parametrize("options", [(), ("--json-response",)])
-async def test_the_python_client_over_http(connect, http, folder, tools, options):
-    with http("--tools", folder, *options) as base:
+@pytest.mark.parametrize("plain", [False, True])
+async def test_the_python_client_over_http(connect, worlds, tools, plain):
+    with http_server(worlds, json_response=plain) as base:
         async with connect(f"{base}/todo/mcp") as client:
             await _story(client, tools)
 
@@ -55,18 +56,18 @@ def test_the_inspector_lists_the_tools_and_finds_no_fault_with_them(inspector, c
     words = [*command, "serve", "--tools", folder]
     finished = inspector(*words, "--method", "tools/list", "--strict", "--protocol-era", era, "--format", "json")
     assert finished.returncode == 0, finished.stderr
-    names = [tool["name"] for tool in _inspected(finished)["tools"]]
+    names = [tool["name"] for tool in _result(finished)["tools"]]
     assert names == [tool["name"] for tool in json.loads((folder / "tools.json").read_text())["tools"]]
 
 
 @pytest.mark.node
 @pytest.mark.slow
 @ERAS
-def test_the_inspector_calls_a_tool_over_http(inspector, http, folder, era):
-    with http("--tools", folder) as base:
+def test_the_inspector_calls_a_tool_over_http(inspector, worlds, era):
+    with http_server(worlds) as base:
         arguments = ["--tool-name", "add_item", "--tool-args-json", '{"title": "Milk"}']
         options = ["--method", "tools/call", *arguments, "--protocol-era", era, "--format", "json"]
-        result = _inspected(inspector(f"{base}/todo/mcp", *options))
+        result = _result(inspector(f"{base}/todo/mcp", *options))
         assert result["structuredContent"]["title"] == "Milk"
 
 
@@ -80,18 +81,18 @@ def test_the_inspector_sees_an_error_result_as_one(inspector, command, folder, e
     assert finished.returncode == 5, finished.stderr
 
 
-def _inspected(finished):
+def _result(finished):
     assert finished.returncode == 0, finished.stderr
-    return json.loads(finished.stdout)
+    return json.loads(finished.stdout)["result"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_a_client_of_the_previous_sdk(old_python, command, http, folder, transport):
+def test_a_client_of_the_previous_sdk(old_python, command, worlds, folder, transport):
     if transport == "stdio":
         seen = _old_client(old_python, [*command, "serve", "--tools", str(folder)])
     else:
-        with http("--tools", folder) as base:
+        with http_server(worlds) as base:
             seen = _old_client(old_python, [f"{base}/todo/mcp"])
     assert seen["protocol"] == "2025-11-25"
     assert seen["tools"] == [tool["name"] for tool in json.loads((folder / "tools.json").read_text())["tools"]]

@@ -1,17 +1,16 @@
 """Control of worlds: its operations, the private socket, and the command line that speaks with it."""
 
 import asyncio
-import contextlib
 import json
 import os
 import stat
-import subprocess
 
 import pytest
 from envace_sdk.mcp_servers.control import Control
 from envace_sdk.mcp_servers.control_client import HttpServer, SocketServer, running, with_world
 from envace_sdk.mcp_servers.control_socket import open_socket
 from envace_sdk.mcp_servers.runtime import runtime_folder
+from served import control_server, http_server
 
 from envace_sdk.errors import WorldError
 from envace_sdk.rehearse import Environment, Worlds
@@ -253,54 +252,70 @@ async def test_sockets_that_nobody_listens_on_are_cleared_away(runtime):
         assert not path.exists()
 
 
-@pytest.fixture
-def served(command, folder, runtime):
-    """A stdio server with one item in its world, and a control client for it."""
-    words = [*command, "serve", "--tools", str(folder), "--world", "mine"]
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    params = {"name": "add_item", "arguments": {"title": "Milk"}, "_meta": meta}
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        frame = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        process.stdin.write(json.dumps(frame).encode() + b"\n")
-        process.stdin.flush()
-        process.stdout.readline()
-        with contextlib.closing(process.stdin):
-            yield process
-
-
 def _text(finished):
-    assert finished.returncode == 0, finished.stderr
-    return finished.stdout
+    assert finished.code == 0, finished.err
+    return finished.out
 
 
-def test_the_command_line_works_on_a_running_server(served, cli, tmp_path):
-    assert "mine" in _text(cli("world", "list"))
-    assert "items: 1" in _text(cli("world", "show", "mine"))
-    assert '"Milk"' in _text(cli("world", "show", "mine", "--collection", "items"))
-    assert "snapshot milk" in _text(cli("world", "snapshot", "mine", "milk", "--output", tmp_path / "state.json"))
-    assert "+ items/I-1" in _text(cli("world", "diff", "mine"))
-    assert _text(cli("world", "diff", "mine", "--since", "milk")) == ""
-    assert "version 0" in _text(cli("world", "reset", "mine"))
-    assert "version 1" in _text(cli("world", "restore", "mine", "--input", tmp_path / "state.json"))
-    assert "other" in _text(cli("world", "fork", "mine", "other"))
-    _text(cli("world", "reset", "mine"))
-    assert "+ items/I-1" in _text(cli("world", "diff", "other", "mine"))
-    rows = json.loads(_text(cli("world", "list", "--format", "json")))
-    assert {row["world"] for row in rows} == {"mine", "other"}
+async def test_the_command_line_works_on_a_running_server(worlds, cli, tmp_path):
+    await _add(worlds, "Milk", world="mine")
+    with control_server(worlds):
+        assert "mine" in _text(cli("world", "list"))
+        assert "items: 1" in _text(cli("world", "show", "mine"))
+        assert '"Milk"' in _text(cli("world", "show", "mine", "--collection", "items"))
+        assert "snapshot milk" in _text(cli("world", "snapshot", "mine", "milk", "--output", tmp_path / "state.json"))
+        assert "+ items/I-1" in _text(cli("world", "diff", "mine"))
+        assert _text(cli("world", "diff", "mine", "--since", "milk")) == ""
+        assert "version 0" in _text(cli("world", "reset", "mine"))
+        assert "version 1" in _text(cli("world", "restore", "mine", "milk"))
+        assert "other" in _text(cli("world", "fork", "mine", "other"))
+        assert "version 0" in _text(cli("world", "reset", "mine"))
+        assert "version 1" in _text(cli("world", "restore", "mine", "--input", tmp_path / "state.json"))
+        _text(cli("world", "reset", "mine"))
+        assert "+ items/I-1" in _text(cli("world", "diff", "other", "mine"))
+        rows = json.loads(_text(cli("world", "list", "--format", "json")))
+        assert {row["world"] for row in rows} == {"mine", "other"}
 
 
-def test_the_command_line_names_what_there_is_when_a_world_is_not(served, cli):
-    finished = cli("world", "reset", "yours")
-    assert finished.returncode == 3
-    assert "todo/mine" in finished.stderr
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("restore", "default"),
+        ("restore", "default", "name", "--input", "pyproject.toml"),
+        ("show", "default", "--key", "x"),
+        ("diff", "default", "other", "--since", "x"),
+        ("list", "--url", "http://127.0.0.1:1"),
+    ],
+)
+def test_the_command_line_refuses_what_makes_no_sense(cli, words):
+    assert cli("world", *words).code == 2
 
 
-def test_the_command_line_reaches_a_server_by_url(http, folder, cli):
-    with http("--tools", folder, "--control-token", "c0ntrol") as base:
+def test_the_command_line_names_what_there_is_when_a_world_is_not(worlds, cli):
+    worlds.get("mine")
+    with control_server(worlds):
+        finished = cli("world", "reset", "yours")
+    assert finished.code == 3
+    assert "todo/mine" in finished.err
+
+
+def test_the_command_line_says_when_nothing_runs(cli):
+    finished = cli("world", "list")
+    assert (finished.code, finished.out) == (0, "")
+    assert "no server is running" in finished.err
+
+
+def test_the_command_line_reaches_a_server_by_url(worlds, cli):
+    worlds.get()
+    with http_server(worlds, control_token="c0ntrol") as base:
         assert "default" in _text(cli("world", "list", "--url", base, "--token", "c0ntrol"))
-        assert cli("world", "show", "default", "--url", base, "--token", "wrong").returncode == 3
+        wrong = cli("world", "show", "default", "--url", base, "--token", "wrong")
+        assert (wrong.code, "wrong token" in wrong.err) == (3, True)
         with pytest.raises(WorldError, match="no world 'x'"):
             HttpServer(base, "c0ntrol").ask("show", world="x")
+    with http_server(worlds) as base, pytest.raises(WorldError, match="--control-token"):
+        HttpServer(base, "c0ntrol").ask("list")
+    with pytest.raises(WorldError, match="cannot be reached"):
+        HttpServer(base, "c0ntrol").ask("list")
+    with pytest.raises(WorldError, match="http://"):
+        HttpServer("file:///etc", "c0ntrol").ask("list")

@@ -1,4 +1,4 @@
-"""The HTTP app: paths, worlds, guards. In process; the last tests run the real server."""
+"""The HTTP app: paths, worlds, guards."""
 
 import contextlib
 import json
@@ -10,6 +10,7 @@ from envace_sdk.mcp_servers.control import Control
 from envace_sdk.mcp_servers.http import HttpOptions, build_app
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from served import http_server
 
 from envace_sdk.errors import ToolsetError
 from envace_sdk.evidence.label import KEY
@@ -231,8 +232,8 @@ async def test_handshake_clients_may_be_answered_with_plain_json(worlds):
         assert response.json()["result"]["capabilities"]["tools"]["listChanged"] is True
 
 
-async def test_a_session_of_the_handshake_era_follows_the_world_of_each_request(http, folder):
-    with http("--tools", folder) as base:
+async def test_sessions_of_the_handshake_era_are_in_the_world_of_their_path(worlds):
+    with http_server(worlds) as base:
         for world, count in (("a", 1), ("b", 1), ("a", 2)):
             async with Client(f"{base}/todo/worlds/{world}/mcp", mode="legacy") as client:
                 await client.call_tool("add_item", {"title": "Milk"})
@@ -240,8 +241,8 @@ async def test_a_session_of_the_handshake_era_follows_the_world_of_each_request(
                 assert len(json.loads(listed.content[0].text)["items"]) == count
 
 
-async def test_a_token_is_sent_by_a_real_client(http, folder, mode):
-    with http("--tools", folder, "--auth-token", "s3cret") as base:
+async def test_a_token_is_sent_by_a_real_client(worlds, mode):
+    with http_server(worlds, auth_token="s3cret") as base:
         headers = {"authorization": "Bearer s3cret", "x-envace-world": "mine"}
         async with contextlib.AsyncExitStack() as opened:
             web = await opened.enter_async_context(httpx2.AsyncClient(headers=headers))
@@ -253,17 +254,25 @@ async def test_a_token_is_sent_by_a_real_client(http, folder, mode):
 
 def test_an_address_that_others_can_reach_needs_a_word_of_consent(folder, cli):
     refused = cli("serve", "--tools", folder, "--http", "0.0.0.0:0")
-    assert refused.returncode == 2
-    assert "--allow-remote" in refused.stderr
+    assert refused.code == 2
+    assert "--allow-remote" in refused.err
 
 
 def test_a_port_that_is_taken_is_one_line(folder, cli):
     with Address("127.0.0.1", 0).listen() as listener:
         taken = cli("serve", "--tools", folder, "--http", f"127.0.0.1:{listener.getsockname()[1]}")
-    assert taken.returncode == 1
-    assert "cannot listen" in taken.stderr
-    assert "Traceback" not in taken.stderr
+    assert taken.code == 1
+    assert "cannot listen" in taken.err
 
 
-def test_several_toolsets_need_http(folder, cli):
-    assert "--http" in cli("serve", "--tools", folder, "--tools", folder).stderr
+@pytest.mark.parametrize("more", [(), ("--http", "0", "--seed-data", "x.json")])
+def test_several_toolsets_need_paths_and_no_files_that_belong_to_one(folder, cli, more):
+    finished = cli("serve", "--tools", folder, "--tools", folder, *more)
+    assert finished.code == 2
+    assert "several --tools need" in finished.err
+
+
+def test_two_toolsets_of_one_name_are_told_apart_by_a_name_of_their_own(folder, cli):
+    finished = cli("serve", "--tools", folder, "--tools", folder, "--http", "0")
+    assert finished.code == 3
+    assert "--tools NAME=" in finished.err

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from random import Random
 
 import jsonschema
@@ -17,7 +18,9 @@ from envace_sdk.rehearse import Environment, Worlds
 from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.state import DEFAULT_CLOCK
 
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(
+    max_examples=200 if os.environ.get("CI") else 25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 NAMES = st.sampled_from(
     ["id", "name", "status", "user_id", "createdAt", "tags", "total", "é", "x.y", "email", "limit", ""]
 )

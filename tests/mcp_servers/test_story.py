@@ -8,6 +8,10 @@ import re
 from pathlib import Path
 
 import pytest
+from served import http_server
+
+from envace_sdk.rehearse import Environment, Worlds
+from envace_sdk.tools.toolset import Toolset
 
 pytestmark = pytest.mark.anyio
 
@@ -67,14 +71,28 @@ def _lists(answer, identity):
     return identity in [value for _, value in _leaves(answer)]
 
 
-@pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
-async def test_what_is_created_lives_until_it_is_deleted(path, connect, stdio, tmp_path):
-    told = json.loads(path.read_text())
-    story = told["story"]
-    source = tmp_path / f"{told['name']}.json"
-    source.write_text(json.dumps({"tools": told["tools"]}))
+TOLD = pytest.mark.parametrize(
+    "told", [json.loads(path.read_text()) for path in STORIES], ids=lambda told: told["name"]
+)
 
-    async with connect(stdio("--tools", source)) as client:
+
+@TOLD
+async def test_what_is_created_lives_until_it_is_deleted(told, connect):
+    environment = Environment(Toolset.from_definitions(told["tools"], name=told["name"]))
+    with http_server(Worlds(environment)) as base:
+        await _play(told["story"], connect(f"{base}/mcp"))
+
+
+@TOLD
+@pytest.mark.slow
+async def test_what_is_created_lives_until_it_is_deleted_on_stdio(told, connect, stdio, tmp_path):
+    source = tmp_path / "tools.json"
+    source.write_text(json.dumps({"tools": told["tools"]}))
+    await _play(told["story"], connect(stdio("--tools", source)))
+
+
+async def _play(story, connected):
+    async with connected as client:
         call = _Caller(client)
         made = await call.value(story["create"], story["first"])
         assert _holds(made, story["first"])
