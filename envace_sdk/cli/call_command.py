@@ -91,7 +91,7 @@ def _parse(words: tuple[str, ...]) -> list[tuple[str, dict[str, Any]]]:
             continue
         if not found:
             raise click.UsageError("name a tool before its arguments")
-        text = click.get_text_stream("stdin").read() if word == "-" else word
+        text = sys.stdin.read() if word == "-" else word
         try:
             arguments = json.loads(text)
         except ValueError as error:
