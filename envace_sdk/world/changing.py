@@ -49,15 +49,16 @@ class Target:
     ) -> None:
         self.collection = collection
         self.rule: CollectionRule = dynamics.collections[collection]
+        self.fields = self.rule.key_fields
         self.place = place
         self.upsert = rule.upsert
         sources = [] if rule.key is None else rule.key if isinstance(rule.key, list) else [rule.key]
         self._key = [Formula(source, f"{place}.key") for source in sources]
         self.keyed = bool(self._key)
-        if len(self._key) > len(self.rule.key_fields):
-            raise DynamicsError(f"{place}.key: {len(self._key)} parts for a key of {len(self.rule.key_fields)}")
-        if rule.effect in {"update", "delete"} and len(self._key) < len(self.rule.key_fields):
-            raise DynamicsError(f"{place}.key: effect {rule.effect} needs all of {', '.join(self.rule.key_fields)}")
+        if len(self._key) > len(self.fields):
+            raise DynamicsError(f"{place}.key: {len(self._key)} parts for a key of {len(self.fields)}")
+        if rule.effect in {"update", "delete"} and len(self._key) < len(self.fields):
+            raise DynamicsError(f"{place}.key: effect {rule.effect} needs all of {', '.join(self.fields)}")
         naming = frozenset(name for formula in self._key for name in formula.expression.fields_of(source_name))
         take: Take = rule.take
         self.edits = Edits(take, rule.set, rule.append, rule.remove, without=naming, place=place)
@@ -69,8 +70,8 @@ class Target:
     def subject(self, scope: Scope) -> Subject:
         """The entity that the key names; without a whole key there is none."""
         parts = [formula.optional(scope) for formula in self._key]
-        value: Json = parts if len(self.rule.key_fields) > 1 else parts[0] if parts else None
-        if not parts or any(part is UNSET or part is None for part in parts) or len(parts) < len(self.rule.key_fields):
+        value: Json = parts if len(self.fields) > 1 else parts[0] if parts else None
+        if not parts or any(part is UNSET or part is None for part in parts) or len(parts) < len(self.fields):
             return Subject(None if value is UNSET else value, None, None)
         key = key_text(value)
         return Subject(value, key, scope.get(self.collection, key))
@@ -83,7 +84,7 @@ class Target:
             UnseenError: it is not, but the real world may have it.
         """
         if subject.key is None:
-            fields = " and ".join(self.rule.key_fields)
+            fields = " and ".join(self.fields)
             raise RefusedError("validation_error", f"{self._noun()}: {fields} must be given")
         if subject.document is None:
             if self.rule.open and not scope.collection(self.collection).was_removed(subject.key):
@@ -109,7 +110,7 @@ class Target:
             RefusedError: the key is taken.
             DynamicsError: a value cannot be computed, or no new key can be found.
         """
-        fields = self.rule.key_fields
+        fields = self.fields
         given = subject.value if isinstance(subject.value, list) and len(fields) > 1 else [subject.value]
         parts = [*given, *[UNSET] * (len(fields) - len(given))]
         edited = [self.edits.gives(field, source) for field in fields]
@@ -144,7 +145,9 @@ class Target:
         return value
 
     def _with_key(self, document: Document, parts: Sequence[Json]) -> Document:
-        fields = self.rule.key_fields
+        fields = self.fields
+        if len(fields) == 1 and "." not in fields[0] and fields[0] not in document:
+            return {fields[0]: parts[0], **document}
         if all(get_path(document, field) == part for field, part in zip(fields, parts, strict=True)):
             return document
         whole: Document = {field: part for field, part in zip(fields, parts, strict=True) if "." not in field}
@@ -168,10 +171,10 @@ class Target:
             return old, before
         key = key_of(document, self.rule.key)
         if key is None:
-            raise DynamicsError(f"{self.place}: the update takes away the key ({', '.join(self.rule.key_fields)})")
+            raise DynamicsError(f"{self.place}: the update takes away the key ({', '.join(self.fields)})")
         if key != old and not self._keeps_key(before, document):
             if key in scope.collection(self.collection):
-                parts = [get_path(document, field) for field in self.rule.key_fields]
+                parts = [get_path(document, field) for field in self.fields]
                 value = parts if len(parts) > 1 else parts[0]
                 raise RefusedError("conflict", self._said(self._exists, value, "already exists", scope))
             self._remove(old, scope, journal)
@@ -181,7 +184,7 @@ class Target:
 
     def _keeps_key(self, before: Document, after: Document) -> bool:
         """Also true of an entity that was put under another key than its fields say: that is not the edit's doing."""
-        return all(get_path(before, field) == get_path(after, field) for field in self.rule.key_fields)
+        return all(get_path(before, field) == get_path(after, field) for field in self.fields)
 
     def delete(self, subject: Subject, scope: Scope, journal: Journal) -> None:
         """Remove the entity."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from envace_sdk.errors import WorldError
 from envace_sdk.json import Json
@@ -36,6 +37,7 @@ def parse_time(text: str) -> datetime | None:
     return time
 
 
+@lru_cache(maxsize=1024)
 def clock_text(time: datetime) -> str:
     """RFC 3339 in UTC, with "Z", and with a fraction only where there is one."""
     utc = time.astimezone(UTC)

@@ -28,6 +28,11 @@ def _sequence(entry: Entry) -> int:
     return entry.sequence
 
 
+def _from(entries: list[Entry], at: int) -> Iterator[Entry]:
+    """The entries from a place on, without walking there as `islice` would."""
+    return map(entries.__getitem__, range(at, len(entries))) if at else iter(entries)
+
+
 class Collection:
     """Documents by key, in the order in which they were created.
 
@@ -36,7 +41,7 @@ class Collection:
     relatives are compared by looking at their changes only.
     """
 
-    __slots__ = ("_added", "_changes", "_differences", "_lost", "_next", "_start", "_trail")
+    __slots__ = ("_added", "_changes", "_differences", "_lost", "_next", "_start", "_trail", "memo")
 
     def __init__(self, documents: Iterable[tuple[str, Document]] = ()) -> None:
         entries = [Entry(sequence, key, document) for sequence, (key, document) in enumerate(documents)]
@@ -49,6 +54,8 @@ class Collection:
         self._next = len(entries)
         self._differences: dict[str, Difference] = {}
         self._trail: _Trail = ()
+        self.memo: dict[Hashable, object] = {}
+        """A cache for what is costly to learn about this very collection; not inherited."""
 
     @classmethod
     def restore(cls, entries: Iterable[Entry], removed: Iterable[str], next_sequence: int) -> Collection:
@@ -67,6 +74,7 @@ class Collection:
         made._lost = lost
         made._next = next_sequence
         made._differences = {}
+        made.memo = {}
         made._trail = (*self._trail[1 - _LONGEST_TRAIL :], (self._changes, key))
         return made
 
@@ -111,8 +119,8 @@ class Collection:
         return islice(found, skip, None) if skip else found
 
     def _walk(self, at: int, after: int) -> Iterator[Entry]:
-        order, changes = self._start.order, self._changes
-        for entry in islice(order, at, None):
+        changes = self._changes
+        for entry in _from(self._start.order, at):
             now = changes.get(entry.key, entry)
             if now is not None and now.sequence == entry.sequence:
                 yield now
@@ -175,9 +183,9 @@ class Collection:
         bucket = index.get(wanted, [])
         at = 0 if after < 0 else bisect_right(bucket, after, key=_sequence)
         if not self._changes:
-            return islice(bucket, at, None)
+            return _from(bucket, at)
         changes = self._changes
-        old = (entry for entry in islice(bucket, at, None) if entry.key not in changes)
+        old = (entry for entry in _from(bucket, at) if entry.key not in changes)
         slots = self._difference(field).present.get(wanted, EMPTY)
         if not slots:
             return old

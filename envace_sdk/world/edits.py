@@ -24,7 +24,7 @@ class Edits:
     All values are computed before the first is written, so that every expression sees the document as it was.
     """
 
-    __slots__ = ("_append", "_place", "_remove", "_set", "_take", "_without", "empty")
+    __slots__ = ("_always", "_append", "_place", "_remove", "_set", "_take", "_without", "empty")
 
     def __init__(
         self,
@@ -44,13 +44,18 @@ class Edits:
             self._take = None if take == "*" else {name: name for name in take}
         self._without = without  # arguments that name the entity, which "*" leaves out
         self._set = [(path, Formula(source, f"{place}.set.{path}")) for path, source in fields.items()]
+        self._always = frozenset(fields)
         self._append = [(path, Formula(source, f"{place}.append.{path}")) for path, source in append.items()]
         self._remove = [(path, Formula(source, f"{place}.remove.{path}")) for path, source in remove.items()]
         self.empty = not (take or fields or append or remove)
 
     def gives(self, field: str, source: Json) -> bool:
         """Whether they give this field a value, when values are taken from `source`."""
-        return any(path == field for path, _ in self._set) or any(path == field for path, _ in self._taken(source))
+        if field in self._always:
+            return True
+        if self._take is None:
+            return isinstance(source, dict) and field in source and field not in self._without
+        return field in self._take and get_path(source, self._take[field]) is not UNSET
 
     def _taken(self, source: Json) -> list[tuple[str, Json]]:
         if not isinstance(source, dict):

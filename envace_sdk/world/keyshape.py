@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from uuid import UUID
 
 from envace_sdk.json import Json
 
-__all__ = ["Numbered", "Scattered", "Shape", "alphabet", "numbered_by", "shape_of"]
+__all__ = ["Numbered", "Scattered", "Shape", "alphabet", "highest", "shape_of"]
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _TOKEN = re.compile(r"([0-9A-Za-z]+)", re.ASCII)
@@ -58,13 +58,18 @@ def alphabet(name: str) -> str:
     return _ALPHABETS[name]
 
 
-def numbered_by(key: str, shape: Numbered) -> int:
-    """The number in a key of this shape; -1 when it is of another."""
-    if not key.startswith(shape.prefix) or not key.endswith(shape.suffix):
-        return -1
-    digits = key[len(shape.prefix) : len(key) - len(shape.suffix)]
-    fits = digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_NUMBER
-    return int(digits) if fits else -1
+def highest(keys: Iterable[Json], shape: Numbered) -> int:
+    """The highest number in those keys that are of the shape; -1 when none is."""
+    found = -1
+    prefix, suffix = shape.prefix, shape.suffix
+    begin, cut = len(prefix), len(suffix)
+    for key in keys:
+        text = key if isinstance(key, str) else str(key) if type(key) is int else ""
+        if text.startswith(prefix) and text.endswith(suffix):
+            digits = text[begin : len(text) - cut]
+            if digits.isdigit() and digits.isascii() and len(digits) <= _LONGEST_NUMBER:
+                found = max(found, int(digits))
+    return found
 
 
 def shape_of(keys: Sequence[str]) -> Shape | None:

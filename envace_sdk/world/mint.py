@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from random import Random
@@ -14,8 +14,9 @@ from envace_sdk.json import UNSET, Json, Unset
 
 from .collection import Collection
 from .dynamics import CollectionRule
+from .index import Entry
 from .keys import Document, get_path, key_text
-from .keyshape import Numbered, Scattered, Shape, alphabet, numbered_by, shape_of
+from .keyshape import Numbered, Scattered, Shape, alphabet, highest, shape_of
 from .names import noun_of
 from .schemakey import field_schema, shape_from_schema
 from .state import State
@@ -85,7 +86,7 @@ def _part(
         number = _next_number(state, name, field, counter, rule, shape)
         while taken(shape.key(number)):
             number += 1
-        return shape.key(number), state.replace(counters=state.counters.set(counter, number + 1))
+        return shape.key(number), state.counted(counter, number + 1)
     for _ in range(_ATTEMPTS):
         part = shape.key(random)
         if not taken(part):
@@ -149,22 +150,23 @@ def _next_number(state: State, name: str, field: str, counter: str, rule: Collec
     known = state.counters.get(counter)
     if known is not None:
         return known
-    return max(rule.start_at, shape.first, _highest(state.collection(name), shape, field) + 1)
+    part = None if isinstance(rule.key, str) else field
+    return max(rule.start_at, shape.first, _highest(state.collection(name), shape, part) + 1)
 
 
-def _highest(collection: Collection, shape: Numbered, field: str) -> int:
+def _highest(collection: Collection, shape: Numbered, field: str | None) -> int:
     """The highest number in any key of this shape; what the collection started with is counted once for all forks."""
     started = collection.started_with()
     fact = ("highest", shape, field)
     found = collection.facts.get(fact)
     if not isinstance(found, int):
-        found = _highest_of((get_path(entry.document, field) for entry in started), shape)
+        found = highest(_values(started, field), shape)
         collection.facts[fact] = found
     last = started[-1].sequence if started else -1
-    fresh = (get_path(entry.document, field) for entry in collection.entries(after=last))
-    return max(found, _highest_of(fresh, shape), _highest_of(collection.removed(), shape))
+    fresh = highest(_values(collection.entries(after=last), field), shape)
+    return max(found, fresh, highest(collection.removed(), shape))
 
 
-def _highest_of(values: Iterable[Json], shape: Numbered) -> int:
-    numbers = (numbered_by(key_text(value), shape) for value in values if isinstance(value, str | int))
-    return max(numbers, default=-1)
+def _values(entries: Iterable[Entry], field: str | None) -> Iterator[Json]:
+    """The keys, or of composite keys the part in the field."""
+    return (entry.key if field is None else get_path(entry.document, field) for entry in entries)

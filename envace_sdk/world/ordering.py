@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cmp_to_key, lru_cache
 from heapq import merge
 from typing import Any
@@ -58,14 +58,16 @@ class Order:
         kept = collection.facts.get(fact)
         if not isinstance(kept, list):
             kept = self.sorted(collection.started_with())
-            if sum(isinstance(name, tuple) and name[0] == "listing" for name in collection.facts) < _MAX_KEPT:
-                collection.facts[fact] = kept
+            _keep(collection.facts, fact, kept)
         changed = collection.changes
         if not changed:
             return iter(kept)
         old = (entry for entry in kept if entry.key not in changed)
-        fresh = sorted((entry for entry in changed.values() if entry is not None), key=_sequence)
-        return merge(old, self.sorted(fresh), key=cmp_to_key(self._compare))
+        fresh = collection.memo.get(fact)
+        if not isinstance(fresh, list):
+            fresh = self.sorted(sorted((entry for entry in changed.values() if entry is not None), key=_sequence))
+            _keep(collection.memo, fact, fresh)
+        return merge(old, fresh, key=cmp_to_key(self._compare))
 
     def _compare(self, left: Entry, right: Entry) -> int:
         for path, descending in self._fields:
@@ -76,6 +78,12 @@ class Order:
                 return 1 if mine is None else -1
             return -1 if (mine < yours) is not descending else 1
         return left.sequence - right.sequence
+
+
+def _keep(cache: dict[Hashable, object], fact: Hashable, listing: list[Entry]) -> None:
+    # Callers may ask for any order, and must not fill the memory by it.
+    if sum(isinstance(name, tuple) and name[0] == "listing" for name in cache) < _MAX_KEPT:
+        cache[fact] = listing
 
 
 def _key(pair: tuple[Any, Entry]) -> Any:

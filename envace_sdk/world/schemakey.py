@@ -10,7 +10,7 @@ from random import Random
 
 from envace_sdk.json import Json
 
-from .keyshape import Numbered, Scattered, Shape, numbered_by, shape_of
+from .keyshape import Numbered, Scattered, Shape, highest, shape_of
 
 __all__ = ["field_schema", "shape_from_schema"]
 
@@ -47,7 +47,7 @@ def shape_from_schema(schema: Json) -> Shape | None:
         return _generated(json.dumps(schema))
     if isinstance(shape, Numbered):
         # What stands as an example is likely to be asked for, and must not then be a new entity's.
-        return replace(shape, first=1 + max(numbered_by(text, shape) for text in texts))
+        return replace(shape, first=1 + highest(texts, shape))
     return shape
 
 

@@ -76,6 +76,11 @@ class State:
         collections = self.collections.set(name, collection)
         return State(self.seed, self.clock, self.version, collections, self.counters, self.history)
 
+    def counted(self, counter: str, number: int) -> State:
+        """With the next number to mint."""
+        counters = self.counters.set(counter, number)
+        return State(self.seed, self.clock, self.version, self.collections, counters, self.history)
+
     def at(self, clock: datetime) -> State:
         """At another time."""
         return replace(self, clock=clock)

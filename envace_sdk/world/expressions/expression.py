@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from envace_sdk.errors import EnvaceError, ExpressionError
-from envace_sdk.json import Json
+from envace_sdk.json import UNSET, Json
 
 from .compiler import Compiler
 from .failure import AbsentError, ExhaustedError
@@ -18,6 +18,7 @@ from .values import to_json_like
 
 __all__ = ["Expression", "compile_expression"]
 
+_SETTLED = frozenset({str, int, float, bool, type(None), type(UNSET)})
 _FRESH = frozenset({"map", "filter", "transformList", "transformMap", "flatten", "sort", "distinct", "reverse"})
 """Macros and functions that make lists and objects, in which times may hide."""
 
@@ -47,28 +48,34 @@ class Expression:
         Raises:
             ExpressionError: it cannot be computed; the message has the expression and what went wrong.
         """
-        return self._run(self._code, scope, json=True)
+        try:
+            value = self._code(scope)
+            return value if type(value) in _SETTLED else self._json(value, scope)
+        except (EnvaceError, RecursionError) as error:
+            raise self._explained(error) from error
 
     def value(self, scope: Scope) -> Any:
         """The value as expressions see it, in which times are times. Raises: ExpressionError as a call does."""
-        return self._run(self._code, scope, json=False)
+        try:
+            return self._code(scope)
+        except (EnvaceError, RecursionError) as error:
+            raise self._explained(error) from error
 
     def optional(self, scope: Scope) -> Any:
         """Like a call, but `UNSET` where something that the expression asks for is absent."""
-        return self._run(self._optional, scope, json=True)
-
-    def _run(self, code: Any, scope: Scope, *, json: bool) -> Any:
         try:
-            value = code(scope)
-            return self._json(value, scope) if json else value
-        except AbsentError as error:
-            raise AbsentError(f"`{self.source}`: {error}") from None
-        except ExhaustedError as error:
-            raise ExhaustedError(f"`{self.source}`: {error}") from None
-        except EnvaceError as error:
-            raise ExpressionError(f"`{self.source}`: {error}") from error
-        except RecursionError:
-            raise ExpressionError(f"`{self.source}`: the values are nested too deeply") from None
+            value = self._optional(scope)
+            return value if type(value) in _SETTLED else self._json(value, scope)
+        except (EnvaceError, RecursionError) as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: Exception) -> ExpressionError:
+        """The error with the expression in front."""
+        for kind in (AbsentError, ExhaustedError):
+            if isinstance(error, kind):
+                return kind(f"`{self.source}`: {error}")
+        reason = "the values are nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return ExpressionError(f"`{self.source}`: {reason}")
 
     def _json(self, value: Any, scope: Scope) -> Json:
         if isinstance(value, datetime | timedelta | WorldView | CollectionView):
