@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import secrets
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
@@ -30,8 +29,6 @@ LINE_LIMIT: Final = 256 * 1024 * 1024
 async def open_socket(control: Control) -> AsyncIterator[Path | None]:
     """Listen until left. Where that is not possible, a warning says so and the server goes on without control."""
     try:
-        if sys.platform == "win32":
-            raise WorldError("this system has no Unix sockets; over HTTP there is /control")
         path = runtime_folder() / f"{os.getpid()}-{secrets.token_hex(4)}.sock"
         listener = await asyncio.start_unix_server(_Talk(control), path, limit=LINE_LIMIT)
         path.chmod(0o600)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import warnings
 from pathlib import Path
 from typing import Final
@@ -22,8 +23,10 @@ def runtime_folder() -> Path:
     """The folder, made when missing; only its owner may look into it.
 
     Raises:
-        WorldError: it is not this user's, or cannot be made private.
+        WorldError: it is not this user's, or cannot be made private, or the system has no Unix sockets.
     """
+    if sys.platform == "win32":
+        raise WorldError("this system has no Unix sockets; a server over HTTP can be reached by --url")
     named = os.environ.get(VARIABLE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a fallback; whether the folder is private is looked at below

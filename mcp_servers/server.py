@@ -76,6 +76,7 @@ class RehearsedServer(Server[Any]):
         self.worlds = worlds
         self.catalogue = Catalogue(toolset, exact=exact, page_size=page_size)
         self.middleware.append(self._answer)
+        self._answers = {"tools/call": self._call, "tools/list": self._list}
         self._world = world
         self._progress_interval = progress_interval
 
@@ -91,7 +92,7 @@ class RehearsedServer(Server[Any]):
 
     async def _answer(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """The middleware: answer tool requests here, and leave all else to the SDK."""
-        answer = {"tools/call": self._call, "tools/list": self._list}.get(ctx.method)
+        answer = self._answers.get(ctx.method)
         era = era_of(ctx.protocol_version)
         unready = not era.is_stateless and ctx.session.client_params is None
         if answer is None or ctx.request_id is None or unready:
@@ -151,7 +152,7 @@ class RehearsedServer(Server[Any]):
 
     def _stamped(self, wire: dict[str, Any], meta: Mapping[str, Json], era: Era) -> dict[str, Any]:
         if era.is_stateless:
-            meta = {**meta, SERVER_INFO_META_KEY: self.server_info_stamp}
+            meta = {**meta, SERVER_INFO_META_KEY: {"name": self.name, "version": self.version}}
         if meta:
             wire["_meta"] = dict(meta)
         return wire

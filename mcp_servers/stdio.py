@@ -20,6 +20,7 @@ from typing import Any, Final, Self
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp.types import (
     INTERNAL_ERROR,
@@ -80,6 +81,9 @@ def claim_stdio() -> Iterator[Pipes]:
 
 async def serve(server: Server[Any], pipes: Pipes, *, splice: Splice | None = None) -> None:
     """Serve one client until its input ends, it hangs up, or SIGINT or SIGTERM arrives."""
+    if sys.platform == "win32":
+        await serve_in_threads(server, pipes)
+        return
     with anyio.CancelScope() as scope, _signals(scope), _Outbox(pipes.writing, splice) as outbox:
         received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outgoing, sent = anyio.create_memory_object_stream[SessionMessage](0)
@@ -89,6 +93,16 @@ async def serve(server: Server[Any], pipes: Pipes, *, splice: Splice | None = No
                 receiving.start_soon(_receive, pipes.reading, received, outbox)
                 await server.run(incoming, outgoing, server.create_initialization_options())
                 receiving.cancel_scope.cancel()
+
+
+async def serve_in_threads(server: Server[Any], pipes: Pipes) -> None:
+    """Serve by the SDK's own transport, for systems whose pipes cannot be waited on. Nothing is spliced there."""
+    with (
+        os.fdopen(pipes.reading, encoding="utf-8", errors="replace", closefd=False) as source,
+        os.fdopen(pipes.writing, "w", encoding="utf-8", newline="\n", closefd=False) as target,
+    ):
+        async with stdio_server(anyio.wrap_file(source), anyio.wrap_file(target)) as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 @contextlib.contextmanager

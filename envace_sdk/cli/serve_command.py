@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -110,14 +111,10 @@ def serve(
 
 def _load(module: str) -> Any:
     """A module of `envace_sdk.mcp_servers`, which the core does not import."""
-    try:
-        return importlib.import_module(f"envace_sdk.mcp_servers.{module}")
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("envace_sdk"):
-            raise
-        raise click.ClickException(
-            f"`envace-sdk serve` needs the package {error.name!r}: pip install 'envace-sdk[mcp]'"
-        ) from error
+    for package in ("mcp", "starlette", "uvicorn"):
+        if importlib.util.find_spec(package) is None:
+            raise click.ClickException(f"`envace-sdk serve` needs the package {package}: pip install 'envace-sdk[mcp]'")
+    return importlib.import_module(f"envace_sdk.mcp_servers.{module}")
 
 
 def _named(source: str) -> tuple[str | None, str]:

@@ -11,7 +11,7 @@ from anyio.from_thread import start_blocking_portal
 from envace_sdk.mcp_servers import stdio
 from envace_sdk.mcp_servers.exact import Splice
 from envace_sdk.mcp_servers.server import RehearsedServer
-from envace_sdk.mcp_servers.stdio import Pipes, claim_stdio, serve
+from envace_sdk.mcp_servers.stdio import Pipes, claim_stdio, serve, serve_in_threads
 
 from envace_sdk.rehearse import Environment, Worlds
 from envace_sdk.tools.toolset import Toolset
@@ -61,13 +61,13 @@ class Peer:
 
 
 @contextlib.contextmanager
-def serving(server, splice=None, pipes=os.pipe):
+def serving(server, *, pipes=os.pipe, by=serve, **options):
     theirs_in, ours_out = pipes()
     ours_in, theirs_out = pipes()
 
     async def run():
         try:
-            await serve(server, Pipes(theirs_in, theirs_out), splice=splice)
+            await by(server, Pipes(theirs_in, theirs_out), **options)
         finally:
             os.close(theirs_in)
             os.close(theirs_out)
@@ -92,6 +92,12 @@ def test_a_call_is_answered_and_the_end_of_input_ends_the_server(server, pipes):
         assert made["result"]["structuredContent"] == {"item_id": "I-1", "title": "Milk", "done": False}
         if pipes is os.pipe:
             assert peer.end() == b""
+
+
+def test_systems_whose_pipes_cannot_be_waited_on_are_served_too(server):
+    with serving(server, by=serve_in_threads) as peer:
+        assert "result" in peer.ask(call(1, "list_items"))
+        assert peer.end() == b""
 
 
 def test_a_client_that_hangs_up_ends_the_server(server):
@@ -175,13 +181,11 @@ def test_a_line_over_the_limit_is_dropped_and_the_next_one_served(server, monkey
 
 
 def test_exact_serves_the_bytes_of_the_file(tmp_path):
-    text = (
-        '{"tools": [{"name": "a",  "inputSchema": {"type": "object", "x": [1.0, 1e3]}, "k": "\\u00e9"}, {"b": 1.50}]}'
-    )
+    text = '{"tools": [{"name": "a",  "inputSchema": {"type": "object", "x": [1.0, 1e3]}, "k": "\\u00e9"}, {"b": 1.0}]}'
     (tmp_path / "tools.json").write_text(text)
     server = RehearsedServer(Worlds(Environment(Toolset.load(tmp_path / "tools.json"))), exact=True)
     server.catalogue.splice = Splice()
-    with serving(server, server.catalogue.splice) as peer:
+    with serving(server, splice=server.catalogue.splice) as peer:
         peer.send(request(1, "tools/list"))
         assert text[len('{"tools": ') : -1].replace("}, {", "},{") in peer.answers.readline().decode()
 
