@@ -33,6 +33,8 @@ def bound_of(argument: Argument, fields: Fields, siblings: Sequence[Argument]) -
     if argument.is_list or argument.is_flag or argument.enum or argument.is_object:
         return None
     words = _joined(fields.bare(argument))
+    if not words:  # a name of signs only, or none
+        return None
     for place in (len(words) - 1, 0):
         word = words[place]
         if word not in LOW and word not in HIGH:
