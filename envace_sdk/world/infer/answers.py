@@ -70,19 +70,19 @@ def confirmation(member: Member, scene: Scene, key: dict[str, str], done: str) -
     shape = shape_of(member.reading.tool)
     if shape is None:
         return {"object": {**key, done: "true"}}
-    names = {field.name: field for field in shape.fields}
-    entity = [name for name in names if (field := scene.fields.find(scene.fields.bare(names[name]))) and field.writable]
+    known = [field for shown in shape.fields if (field := scene.fields.find(scene.fields.bare(shown))) is not None]
+    entity = [field for field in known if field.writable]
     if shape.wrap is not None or shape.many or len(entity) > 1:
         return entity_answer(member, scene)
     shown: dict[str, str] = {}
-    for name, field in names.items():
-        part = next((p for p in scene.key.parts if p.words == scene.fields.bare(field)), None)
-        if part is not None:
-            shown[name] = key[part.field]
-        elif field.is_flag:
-            shown[name] = "true"
-        elif field.enum:
-            shown[name] = cel.literal(field.enum[0])
+    for view in shape.fields:
+        part = next((p for p in scene.key.parts if p.words == scene.fields.bare(view)), None)
+        if part is not None and part.field in key:
+            shown[view.name] = key[part.field]
+        elif view.is_flag:
+            shown[view.name] = "true"
+        elif view.enum:
+            shown[view.name] = cel.literal(view.enum[0])
     return {"object": shown} if shown else {}
 
 

@@ -248,8 +248,17 @@ def _names(value: Json) -> frozenset[str]:
 
 
 def _type_of(value: Json) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number" if isinstance(value, float) else "integer"
-    return {str: "string", list: "array", dict: "object"}.get(type(value), "null")
+    for kind, name in _TYPE_NAMES:
+        if isinstance(value, kind):
+            return name
+    return "null"
+
+
+_TYPE_NAMES: tuple[tuple[type, str], ...] = (
+    (bool, "boolean"),
+    (int, "integer"),
+    (float, "number"),
+    (str, "string"),
+    (list, "array"),
+    (dict, "object"),
+)

@@ -246,8 +246,7 @@ def _meant(argument: Argument, member: Member, unknown: Sequence[Argument], scen
     if len(named) == 1 and named[0].is_list == argument.is_list:
         return named[0]
     aims = [w for _, found in member.reading.name.aims for w in found]
-    found = scene.fields.find(tuple(aims)) if aims else None
-    return found
+    return scene.fields.find(tuple(aims)) if aims else None
 
 
 def _dynamic(arguments: Sequence[Argument], rule: dict[str, Any], scene: Scene) -> dict[str, Any] | None:

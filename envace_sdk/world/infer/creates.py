@@ -89,9 +89,7 @@ def copy_rule(case: Case) -> dict[str, Any]:
 
 def create_many_rule(case: Case) -> dict[str, Any]:
     """A tool that makes one for each element of a list."""
-    member, decision, scene = case.member, case.decision, case.scene
-    batch = decision.batch
-    assert batch is not None
+    member, scene, batch = case.member, case.scene, case.batch
     name = cel.text(scene.collection)
     members = {scene.fields.bare(m): m for m in fields_of(batch.item, member.reading.tool.input_schema)}
     key = [_item_part(members.get(part.words)) for part in scene.key.parts]

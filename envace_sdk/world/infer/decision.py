@@ -62,3 +62,10 @@ class Case:
     member: Member
     decision: Decision
     scene: Scene
+
+    @property
+    def batch(self) -> Argument:
+        """The list on which a tool for many works."""
+        if self.decision.batch is None:
+            raise AssertionError("only a tool for many has a batch")
+        return self.decision.batch

@@ -13,6 +13,7 @@ from .words import bag, is_plural, singular, split
 __all__ = ["Telling", "tell"]
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s|\n\n|\s[-–—]\s")
+_LABEL = re.compile(r"^(?:\[[^\]]{1,30}\]|[\w .-]{1,30}\|)\s*")
 _FILLER = bag(
     "this tool tools use used using allows allow you to can will be is it function method endpoint api command "
     "call please lets let helps enables enable user users the agent for when operation action performs perform "
@@ -44,7 +45,7 @@ class Telling:
 @lru_cache(maxsize=2048)
 def tell(description: str) -> Telling:
     """Read a description."""
-    text = description[:_MAX_TEXT].strip()
+    text = _LABEL.sub("", description[:_MAX_TEXT].strip())
     sentence = next((part for part in _SENTENCE.split(text) if part.strip()), "")
     words = split(sentence.replace("'s", ""))
     start = 0

@@ -9,6 +9,7 @@ from .decision import Decision
 from .groups import Member
 from .ids import bare, is_id
 from .looking import try_read, try_search
+from .reading import Reading
 from .scene import Scene
 from .terms import NEW, OLD
 from .verbs import Sense
@@ -17,6 +18,7 @@ from .writing import try_create, try_delete, try_end, try_increase, try_listed, 
 __all__ = ["decide", "survey"]
 
 _CHANGING: frozenset[Sense] = frozenset({"update", "state", "flag", "end", "increase", "decrease"})
+_LOOKS: frozenset[Sense] = frozenset({"read", "search", "count", "exists", "compute"})
 
 
 def survey(scene: Scene) -> None:
@@ -82,17 +84,16 @@ def _candidates(member: Member) -> Iterator[Sense]:
     reading = member.reading
     seen: set[Sense] = set()
     for sense in reading.senses:
-        looks = sense in {"read", "search", "count", "exists", "compute"}
+        looks = sense in _LOOKS
         if reading.read_only and not looks:
             continue
-        if reading.hint("readOnlyHint") is False and looks and len(reading.senses) > 1 and sense != "compute":
-            if any(s not in {"read", "search", "count", "exists", "compute"} for s in reading.senses):
-                continue
+        if looks and sense != "compute" and reading.hint("readOnlyHint") is False and set(reading.senses) - _LOOKS:
+            continue
         if sense not in seen:
             seen.add(sense)
             yield sense
     if reading.read_only:
-        yield from (sense for sense in ("read", "search") if sense not in seen)  # type: ignore[misc]
+        yield from (sense for sense in ("read", "search") if sense not in seen)
 
 
 def _try(sense: Sense, member: Member, scene: Scene) -> Decision | None:  # noqa: C901  one line per sense
@@ -129,27 +130,46 @@ def _try(sense: Sense, member: Member, scene: Scene) -> Decision | None:  # noqa
 def _by_form(member: Member, scene: Scene) -> Decision:
     """What arguments and annotations suggest where no word does."""
     reading = member.reading
-    takes = scene.takes_key(reading)
+    nothing = Decision("opaque", 0.2, "nothing says what it does")
     if member.listed or "compute" in reading.senses:
-        return Decision("opaque", 0.2, "nothing says what it does")
-    if not reading.senses and reading.name.noun and not reading.name.verb:
-        if reading.name.plural and not takes and not reading.hint("destructiveHint"):
-            return Decision("search", 0.6, "a plural alone lists them")
-        if takes and not scene.others(reading) and not member.aspect:
-            return Decision("read", 0.6, "a noun alone, with a key, shows one")
-    if takes and reading.read_only:
+        return nothing
+    return _by_noun(member, scene) or _by_hints(reading, scene) or _by_arguments(reading, scene) or nothing
+
+
+def _by_noun(member: Member, scene: Scene) -> Decision | None:
+    """A name without a verb: `plants` lists them, `plant(id)` shows one."""
+    reading = member.reading
+    if reading.senses or reading.name.verb or not reading.name.noun:
+        return None
+    takes = scene.takes_key(reading)
+    if reading.name.plural and not takes and not reading.hint("destructiveHint"):
+        return Decision("search", 0.6, "a plural alone lists them")
+    if takes and not scene.others(reading) and not member.aspect:
+        return Decision("read", 0.6, "a noun alone, with a key, shows one")
+    return None
+
+
+def _by_hints(reading: Reading, scene: Scene) -> Decision | None:
+    if not scene.takes_key(reading):
+        return None
+    if reading.read_only:
         return Decision("read", 0.5, "it is read-only and takes the key")
-    if takes and reading.hint("destructiveHint") and not scene.others(reading):
+    if reading.hint("destructiveHint") and not scene.others(reading):
         return Decision("delete", 0.5, "it is destructive and takes the key only")
-    if takes and scene.makers and not reading.senses:
-        known = [a for a in scene.others(reading) if scene.field(a) is not None]
-        if known:
-            return Decision("update", 0.45, "it takes the key and fields of the thing")
-        if any(argument.required for argument in scene.others(reading)):
+    return None
+
+
+def _by_arguments(reading: Reading, scene: Scene) -> Decision | None:
+    if reading.senses or reading.read_only:
+        return None
+    others = scene.others(reading)
+    if scene.takes_key(reading) and scene.makers:
+        if any(scene.field(argument) is not None for argument in others):
+            return Decision("update", 0.45, "it takes the key and fields of the thing", sense="update")
+        if any(argument.required for argument in others):
             return Decision("update", 0.3, "it takes the key and something else", sense="update")
-        if not scene.others(reading) and reading.name.verb:
+        if not others and reading.name.verb:
             return Decision("state", 0.3, f"'{reading.name.verb}' is taken for a step in its life", sense="state")
-    if not takes and not scene.makers and not reading.read_only and not reading.senses and len(reading.required) > 0:
-        if scene.readers() and not scene.key.of(reading):
-            return Decision("create", 0.4, "nothing else makes these, and it takes no key")
-    return Decision("opaque", 0.2, "nothing says what it does")
+    if not scene.makers and reading.required and scene.readers() and not scene.key.of(reading):
+        return Decision("create", 0.4, "nothing else makes these, and it takes no key")
+    return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from .arguments import Argument
 from .fields import Fields, is_control
 from .groups import Group, Member
-from .keys import Key
+from .keys import Key, given_to
 from .outputs import entity_fields
 from .terms import BOUNDS, NEW, PAGING, TEXTS
 from .words import bag, plural, spell
@@ -49,7 +49,7 @@ def known_fields(group: Group, key: Key, style: str) -> Fields:
 def _made(group: Group) -> Iterator[Argument]:
     for member in group.members:
         if member.reading.sense in {"create", "add", "put"} and not member.listed and not member.aspect:
-            yield from (argument for argument in member.reading.arguments if not is_control(argument))
+            yield from (argument for argument in given_to(member.reading) if not is_control(argument))
 
 
 def _changed(group: Group, keyed: set[int]) -> Iterator[tuple[Member, Argument]]:

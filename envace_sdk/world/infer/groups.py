@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from .ids import id_noun, is_id
 from .reading import Reading
-from .verbs import Sense
+from .verbs import Sense, is_nounish
 from .words import bag, singular
 
 __all__ = ["Group", "Member", "Phrase", "group"]
@@ -211,7 +211,11 @@ def _shelter(reading: Reading, readings: Sequence[Reading], groups: list[Group],
         noun = _common_noun(readings) or (label,)
         home = Group(Counter({noun: 1}), siblings=groups)
         groups.append(home)
-    home.members.append(Member(reading))
+    verb = reading.name.verb
+    said = reading.sense in {"create", "add"} and is_nounish(verb) and _home(reading, groups) is home
+    keyed = any(id_noun(argument.words) in home.nouns for argument in reading.required)
+    # `reply(thread_id, text)` makes a reply to a thread, not a thread
+    home.members.append(Member(reading, (verb,), listed=True) if said and keyed else Member(reading))
 
 
 def _home(reading: Reading, groups: Iterable[Group]) -> Group | None:

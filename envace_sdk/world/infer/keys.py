@@ -8,19 +8,15 @@ from dataclasses import dataclass, field
 
 from .arguments import Argument, fields_of
 from .groups import Group, Member
-from .ids import STRONG, WEAK, bare, is_id, names_thing
+from .ids import STRONG, WEAK, bare, names_thing
+from .naming import is_single, moved, own_id
 from .outputs import entity_fields
 from .owning import owner_of
 from .reading import Reading
-from .terms import NEW, OLD
-from .verbs import Sense
+from .terms import OLD
 from .words import singular, spell, style_of
 
-__all__ = ["Key", "KeyPart", "find_key"]
-
-_SINGLES: frozenset[Sense | None] = frozenset(
-    {"read", "update", "put", "state", "flag", "end", "delete", "remove", "increase", "decrease", "exists", "copy"}
-)
+__all__ = ["Key", "KeyPart", "find_key", "given_to"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,6 @@ class Key:
     """Per tool that names a thing by another field than the key, the argument that does."""
     moves: dict[int, Argument] = field(default_factory=dict)
     """Per tool that gives a thing a new key (`move_file(source, destination)`), the argument that says which."""
-    evidence: str = ""
 
     @property
     def own(self) -> KeyPart:
@@ -62,9 +57,9 @@ class Key:
 
 def find_key(group: Group, names: Sequence[str]) -> Key:
     """The key of a group's things; `names` are argument names of the whole toolset, for their style."""
-    singles = [member for member in group.members if _single(member)]
-    moves = {id(m.reading): pair for m in singles if (pair := _moved(m.reading)) is not None}
-    owns = {id(m.reading): own for m in singles if id(m.reading) not in moves and (own := _own(m, group)) is not None}
+    singles = [member for member in group.members if is_single(member)]
+    moves = {id(m.reading): pair for m in singles if (pair := moved(m.reading)) is not None}
+    owns = {id(m.reading): own for m in singles if id(m.reading) not in moves and (own := own_id(m, group)) is not None}
     if not owns:
         return _by_members(group) or _unseen(group, names)
     words, reader = _primary(group, singles, owns)
@@ -86,21 +81,7 @@ def find_key(group: Group, names: Sequence[str]) -> Key:
         elif given := _given(member, group, key, own):
             key.given[id(member.reading)] = given
     key.minted = not any(words in arguments for arguments in made)
-    key.evidence = f"{reader.reading.tool.name} takes {'.'.join(own_argument.path)}"
     return key
-
-
-def _moved(reading: Reading) -> tuple[Argument, Argument] | None:
-    """The old and the new key of a tool that renames: `source` and `destination`, `old_name` and `new_name`."""
-    if reading.sense != "update":
-        return None
-    texts = [argument for argument in reading.required if argument.is_text and argument.words]
-    for old in texts:
-        for new in texts:
-            same = old.words[1:] == new.words[1:] and not is_id(old.words)
-            if same and old.words[0] in OLD and new.words[0] in NEW:
-                return old, new
-    return None
 
 
 def _by_members(group: Group) -> Key | None:
@@ -114,58 +95,8 @@ def _by_members(group: Group) -> Key | None:
         words = [bare(argument.words, group.nouns) for argument in named]
         if named and made and all(word in arguments for word in words for arguments in made):
             parts = tuple(KeyPart(a.name, w, a) for a, w in zip(named, words, strict=True))
-            return Key(parts, minted=False, evidence=f"{member.reading.tool.name} takes them")
+            return Key(parts, minted=False)
     return None
-
-
-def _single(member: Member) -> bool:
-    reading = member.reading
-    if member.listed:
-        return True
-    if reading.sense == "read" and reading.name.plural and not any(a.required for a in reading.arguments):
-        return False
-    if reading.sense == "search" and (
-        "read" not in reading.senses or reading.name.plural or len(reading.required) != 1
-    ):
-        return False
-    return reading.sense in _SINGLES or reading.sense is None or (reading.sense == "search")
-
-
-def _own(member: Member, group: Group) -> Argument | None:
-    """The argument that names the thing itself."""
-    reading = member.reading
-    best: tuple[float, int, Argument] | None = None
-    for place, argument in enumerate(reading.arguments):
-        score = names_thing(argument, group.nouns)
-        if owner_of(argument, group.siblings, group) is not None and score < 0.95:
-            score = min(score, 0.1)
-        elif owner_of(argument, group.siblings, group) is not None:
-            score = 0.2
-        if argument.words and argument.words[0] in OLD and len(argument.words) > 1 and score:
-            score += 0.2
-        if argument.words and argument.words[0] in NEW and len(argument.words) > 1:
-            score = min(score, 0.3)
-        if not score and argument.is_list:
-            score = _names_many(argument, group)
-        if not score and argument.required and argument.is_scalar and not argument.is_flag and not argument.enum:
-            score = 0.3 if len(reading.required) == 1 else 0.05
-        asked = bool(reading.name.by) and not reading.name.plural and argument.required
-        if (reading.sense == "search" and score < 0.8 and not asked) or (reading.name.plural and score < 0.6):
-            score = 0
-        if not argument.required and reading.required and reading.sense != "put":
-            score = 0  # what need not be given names nothing
-        score += 0.25 if argument.required and score else 0
-        if score > 0.3 and (best is None or (score, -place) > best[:2]):
-            best = (score, -place, argument)
-    return best[2] if best else None
-
-
-def _names_many(argument: Argument, group: Group) -> float:
-    """How much a list looks like one of keys: `ticket_ids`, `entityNames`."""
-    if not Argument(("",), argument.item, True).is_scalar or "object" in str(argument.item.get("type")):
-        return 0.0
-    single = Argument(argument.path, {"type": "string"}, argument.required)
-    return names_thing(single, group.nouns)
 
 
 def _primary(group: Group, singles: Sequence[Member], owns: dict[int, Argument]) -> tuple[tuple[str, ...], Member]:
@@ -224,13 +155,17 @@ def _is_lookup(
 def _made(group: Group) -> list[dict[tuple[str, ...], Argument]]:
     """Per tool that makes such things, its arguments by their bare names."""
     return [
-        {bare(argument.words, group.nouns): argument for argument in _given_to(member.reading)}
+        {
+            bare(argument.words, group.nouns): argument
+            for argument in given_to(member.reading)
+            if len(argument.words) > 1 or owner_of(argument, group.siblings, group) is None
+        }
         for member in group.members
         if member.reading.sense in {"create", "add", "put"} and not member.listed and not member.aspect
     ]
 
 
-def _given_to(reading: Reading) -> Sequence[Argument]:
+def given_to(reading: Reading) -> Sequence[Argument]:
     """What a maker is given for one thing; where it makes many at once, the members of the list's elements."""
     lists = [argument for argument in reading.arguments if argument.is_list]
     if len(reading.arguments) == len(lists) == 1 and (members := fields_of(lists[0].item, reading.tool.input_schema)):
@@ -269,9 +204,9 @@ def _spelling(
     argument: Argument,
     made: Sequence[dict[tuple[str, ...], Argument]],
 ) -> dict[tuple[str, ...], str]:
-    """How key fields are spelled in answers: as an output schema says, as the maker takes it, else as it is asked for."""
+    """How key fields are spelled: as an output schema shows them, else as the maker takes them, else as asked for."""
     shown = {bare(found.words, group.nouns): found.name for found in entity_fields(group)}
-    spelled = {found: name for found, name in shown.items()}
+    spelled = dict(shown)
     if words not in spelled:
         maker = next((arguments[words] for arguments in made if words in arguments), None)
         spelled[words] = _one_of(argument) if maker is None else maker.name
@@ -317,5 +252,5 @@ def _unseen(group: Group, names: Sequence[str]) -> Key:
     shown = entity_fields(group)
     for argument in shown:
         if names_thing(argument, group.nouns) >= 0.95:
-            return Key((KeyPart(argument.name, bare(argument.words, group.nouns), argument),), evidence="output schema")
-    return Key((KeyPart(spell(("id",), style_of(names)), ("id",)),), evidence="no tool takes a key")
+            return Key((KeyPart(argument.name, bare(argument.words, group.nouns), argument),))
+    return Key((KeyPart(spell(("id",), style_of(names)), ("id",)),))

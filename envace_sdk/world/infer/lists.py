@@ -22,11 +22,11 @@ __all__ = ["append_rule", "take_rule"]
 
 def append_rule(case: Case) -> dict[str, Any]:
     """A tool that puts something into a list."""
-    member, decision, scene = case.member, case.decision, case.scene
+    member, scene = case.member, case.scene
     field = _list_of(member, scene)
     values = scene.others(member.reading)
     held = f"default({cel.member('entity', [field.name])}, [])"
-    element = _element(member, values, scene)
+    element = _element(member, values)
     changed = changed_field(scene)
     rule = _base(case)
     if _alone(member, values) and values[0].is_list:
@@ -42,7 +42,7 @@ def append_rule(case: Case) -> dict[str, Any]:
 
 def take_rule(case: Case) -> dict[str, Any]:
     """A tool that takes something out of a list."""
-    member, decision, scene = case.member, case.decision, case.scene
+    member, scene = case.member, case.scene
     field = _list_of(member, scene)
     values = scene.others(member.reading)
     held = f"default({cel.member('entity', [field.name])}, [])"
@@ -84,7 +84,7 @@ def _alone(member: Member, values: Sequence[Argument]) -> bool:
     return bool(names) and not values[0].is_object
 
 
-def _element(member: Member, values: Sequence[Argument], scene: Scene) -> str:
+def _element(member: Member, values: Sequence[Argument]) -> str:
     if _alone(member, values):
         return cel.value(values[0])
     if len(values) == 1 and values[0].is_object:

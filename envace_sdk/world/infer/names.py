@@ -75,6 +75,7 @@ def read_names(names: Sequence[str], openings: Sequence[str]) -> list[Name]:
         if places[number] is None:
             places[number] = _likely_verb(draft, phrases)
     things = _things(drafts, places)
+    _forget_namespaces(drafts, places)
     return [_name(draft, place, things) for draft, place in zip(drafts, places, strict=True)]
 
 
@@ -177,6 +178,15 @@ def _clear_verb(draft: _Draft, counted: set[str]) -> int | None:
 def _last(words: Sequence[str]) -> int:
     """The last place where a verb may stand: what follows a preposition (`mark_as_done`) is none."""
     return next((place for place, word in enumerate(words) if place and word in PREPOSITIONS), len(words)) - 1
+
+
+def _forget_namespaces(drafts: list[_Draft], places: Sequence[int | None]) -> None:
+    """A shared first word is a namespace, not a thing, where nearly every name has a noun of its own."""
+    shared = [(draft, place) for draft, place in zip(drafts, places, strict=True) if draft.shared]
+    nounless = [draft for draft, place in shared if place is not None and not _noun_phrases(draft, place)]
+    if len(nounless) < 2 and len(nounless) * 2 <= len(shared):
+        for draft in nounless:
+            draft.shared = ()
 
 
 def _noun_phrases(draft: _Draft, place: int) -> set[tuple[str, ...]]:

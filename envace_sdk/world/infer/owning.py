@@ -40,5 +40,6 @@ def has_own_id_in(argument: Argument, found: Group, *, least: float = 0.6) -> bo
 
 
 def owners_of(reading: Reading, own: Group) -> list[Group]:
+    """The groups whose things every call of the tool names, besides its own."""
     found = (owner_of(argument, own.siblings, own) for argument in reading.required)
     return [owner for owner in found if owner is not None]

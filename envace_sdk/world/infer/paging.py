@@ -93,10 +93,7 @@ def sort_of(arguments: Sequence[Argument], scene: Scene) -> tuple[str | None, se
     used |= {id(a) for a in arguments if a.words[:1] == ("sort",) and a.is_object}
     if by is None and direction is None:
         return None, used
-    if by is None:
-        field = cel.text(_newest(scene))
-    else:
-        field = _field_expression(by, scene)
+    field = cel.text(_newest(scene)) if by is None else _field_expression(by, scene)
     if direction is not None:
         field = f"({_descends(direction)} ? '-' : '') + {field}"
     condition = None if by is None or by.required else cel.given(by)

@@ -62,6 +62,6 @@ def stats_rule(case: Case) -> dict[str, Any]:
     return {"effect": "compute", "returns": {"object": shown}}
 
 
-def opaque_rule(case: Case) -> dict[str, Any]:
+def opaque_rule(_: Case) -> dict[str, Any]:
     """A tool that no rule speaks for: a later layer answers it."""
     return {"effect": "opaque"}

@@ -35,7 +35,7 @@ def delete_rule(case: Case) -> dict[str, Any]:
 
 def clear_rule(case: Case) -> dict[str, Any]:
     """A tool that removes all."""
-    member, scene = case.member, case.scene
+    scene = case.scene
     name = cel.text(scene.collection)
     keys = [cel.member("item", [part.field]) for part in scene.key.parts]
     change = {
@@ -55,9 +55,7 @@ def clear_rule(case: Case) -> dict[str, Any]:
 
 def delete_many_rule(case: Case) -> dict[str, Any]:
     """A tool that removes those that a list names; keys that name nothing are passed over."""
-    member, decision, scene = case.member, case.decision, case.scene
-    batch = decision.batch
-    assert batch is not None
+    member, scene, batch = case.member, case.scene, case.batch
     key = _item_key(batch, member, scene)
     change = {
         "effect": "delete",
@@ -76,9 +74,7 @@ def delete_many_rule(case: Case) -> dict[str, Any]:
 
 def read_many_rule(case: Case) -> dict[str, Any]:
     """A tool that shows those that a list names."""
-    member, decision, scene = case.member, case.decision, case.scene
-    batch = decision.batch
-    assert batch is not None
+    member, scene, batch = case.member, case.scene, case.batch
     answer = list_answer(member, scene, following=None)
     return {
         "effect": "search",
@@ -90,9 +86,7 @@ def read_many_rule(case: Case) -> dict[str, Any]:
 
 def update_many_rule(case: Case) -> dict[str, Any]:
     """A tool that changes those that a list names, or holds."""
-    member, decision, scene = case.member, case.decision, case.scene
-    batch = decision.batch
-    assert batch is not None
+    member, scene, batch = case.member, case.scene, case.batch
     key = _item_key(batch, member, scene)
     change: dict[str, Any] = {
         "effect": "update",
@@ -112,7 +106,7 @@ def update_many_rule(case: Case) -> dict[str, Any]:
             for field, path in names.items()
         }
         if not others:
-            values = state_of(member, scene, flags_first=decision.sense == "flag")
+            values = state_of(member, scene, flags_first=case.decision.sense == "flag")
             change["set"] = {name: cel.literal(value) for name, value in values.items()}
     if changed is not None:
         change.setdefault("set", {})[changed] = "now"

@@ -88,13 +88,12 @@ def _known(argument: Argument, scene: Scene) -> bool:
 def _filter(
     member: Member, argument: Argument, siblings: Sequence[Argument], scene: Scene
 ) -> dict[str, Any] | str | None:
-    words = scene.fields.bare(argument)
-    joined = "_".join(argument.words)
+    """What one argument narrows: a filter, a condition, or nothing that is known."""
     field = scene.field(argument)
-    if joined in TEXTS and argument.is_text and (field is None or not field.writable):
-        return _free_text(member, scene)
-    if words in {("prefix",), ("starts", "with"), ("begins", "with"), ("startswith",)}:
-        return {"field": scene.key.own.field, "op": "prefix"}
+    if "_".join(argument.words) in TEXTS and argument.is_text and (field is None or not field.writable):
+        return _free_text(scene)
+    if (part := _part_of_text(argument, scene)) is not None:
+        return part
     bound = bound_of(argument, scene.fields, siblings)
     if bound is not None:
         return {"field": bound[0].name, "op": bound[1]}
@@ -102,12 +101,24 @@ def _filter(
         return _flag(argument, field, scene)
     if argument.is_object:
         return _object(argument, field, scene)
-    if argument.words[-1:] and argument.words[-1] in _PARTS and len(words) > 1:
-        part = scene.fields.find(words[:-1])
-        if part is not None:
-            return {"field": part.name, "op": "prefix" if words[-1] == "prefix" else "contains"}
     if field is None:
-        return _unknown(argument, scene)
+        return {"field": argument.name} if argument.is_scalar and not argument.is_list else None
+    return _equal(member, argument, field, scene)
+
+
+def _part_of_text(argument: Argument, scene: Scene) -> dict[str, Any] | None:
+    """`title_contains`, `name_prefix`, and `prefix` alone: of the key."""
+    words = scene.fields.bare(argument)
+    if words in {("prefix",), ("starts", "with"), ("begins", "with"), ("startswith",)}:
+        return {"field": scene.key.own.field, "op": "prefix"}
+    if len(words) < 2 or words[-1] not in _PARTS:
+        return None
+    field = scene.fields.find(words[:-1])
+    return {"field": field.name, "op": "prefix" if words[-1] == "prefix" else "contains"} if field else None
+
+
+def _equal(member: Member, argument: Argument, field: Field, scene: Scene) -> dict[str, Any] | str:
+    """The argument gives what the field is, holds, or may be."""
     if field.words == ("path",) and argument.required:
         return {"field": field.name, "op": "prefix"}  # where to look, rather than what for
     if field.is_list and argument.is_list:
@@ -122,7 +133,7 @@ def _filter(
     return {"field": field.name, **({"op": "contains"} if _is_partial(member, argument, field, scene) else {})}
 
 
-def _free_text(member: Member, scene: Scene) -> dict[str, Any] | None:
+def _free_text(scene: Scene) -> dict[str, Any] | None:
     """A search in all text that a thing has."""
     names = [f.name for f in scene.fields if f.writable and (f.is_text or (f.is_list and not _holds_objects(f)))]
     names = list(dict.fromkeys(names))
@@ -191,13 +202,6 @@ def _object(argument: Argument, field: Field | None, scene: Scene) -> str | None
     for held in inside[:3]:
         value = f"default({cel.member('entity', [held.name])}[k], {value})"
     return f"keys({given}).all(k, {value} == {given}[k])"
-
-
-def _unknown(argument: Argument, scene: Scene) -> dict[str, Any] | None:
-    """A field of which only the search speaks."""
-    if not argument.is_scalar or argument.is_list:
-        return None
-    return {"field": argument.name}
 
 
 def _unless_any(argument: Argument, field: Field) -> str:

@@ -14,8 +14,8 @@ from .verbs import opposite, senses
 from .words import bag, participles, split
 
 if TYPE_CHECKING:
-    from .effects import Scene
     from .groups import Member
+    from .scene import Scene
 
 __all__ = ["first_status", "flag_of", "forms", "state_of", "status_value"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .batches import batch_of, lookup_of
 from .decision import Decision
 from .groups import Member
+from .reading import Reading
 from .scene import Scene
 from .states import status_value
 from .verbs import Sense, opposite

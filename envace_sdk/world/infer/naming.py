@@ -1,0 +1,83 @@
+"""Which argument of a tool names the thing that the call is about."""
+
+from __future__ import annotations
+
+from .arguments import Argument
+from .groups import Group, Member
+from .ids import is_id, names_thing
+from .owning import owner_of
+from .reading import Reading
+from .terms import NEW, OLD
+from .verbs import Sense
+
+__all__ = ["is_single", "moved", "own_id"]
+
+_SINGLES: frozenset[Sense | None] = frozenset(
+    {"read", "update", "put", "state", "flag", "end", "delete", "remove", "increase", "decrease", "exists", "copy"}
+)
+
+
+def moved(reading: Reading) -> tuple[Argument, Argument] | None:
+    """The old and the new key of a tool that renames: `source` and `destination`, `old_name` and `new_name`."""
+    if reading.sense != "update":
+        return None
+    texts = [argument for argument in reading.required if argument.is_text and argument.words]
+    for old in texts:
+        for new in texts:
+            same = old.words[1:] == new.words[1:] and not is_id(old.words)
+            if same and old.words[0] in OLD and new.words[0] in NEW:
+                return old, new
+    return None
+
+
+def is_single(member: Member) -> bool:
+    """Whether the tool may be about one thing, which a call names."""
+    reading = member.reading
+    if member.listed:
+        return True
+    if reading.sense == "read" and reading.name.plural and not any(a.required for a in reading.arguments):
+        return False
+    if reading.sense == "search" and (
+        "read" not in reading.senses or reading.name.plural or len(reading.required) != 1
+    ):
+        return False
+    return reading.sense in _SINGLES or reading.sense is None or (reading.sense == "search")
+
+
+def own_id(member: Member, group: Group) -> Argument | None:
+    """The argument that names the thing itself."""
+    reading = member.reading
+    best: tuple[float, int, Argument] | None = None
+    for place, argument in enumerate(reading.arguments):
+        if not argument.words:
+            continue
+        score = names_thing(argument, group.nouns)
+        if owner_of(argument, group.siblings, group) is not None and score < 0.95:
+            score = min(score, 0.1)
+        elif owner_of(argument, group.siblings, group) is not None:
+            score = 0.2
+        if argument.words and argument.words[0] in OLD and len(argument.words) > 1 and score:
+            score += 0.2
+        if argument.words and argument.words[0] in NEW and len(argument.words) > 1:
+            score = min(score, 0.3)
+        if not score and argument.is_list:
+            score = _names_many(argument, group)
+        if not score and argument.required and argument.is_scalar and not argument.is_flag and not argument.enum:
+            score = 0.3 if len(reading.required) == 1 else 0.05
+        asked = bool(reading.name.by) and not reading.name.plural and argument.required
+        if (reading.sense == "search" and score < 0.8 and not asked) or (reading.name.plural and score < 0.6):
+            score = 0
+        if not argument.required and reading.required and reading.sense != "put":
+            score = 0  # what need not be given names nothing
+        score += 0.25 if argument.required and score else 0
+        if score > 0.3 and (best is None or (score, -place) > best[:2]):
+            best = (score, -place, argument)
+    return best[2] if best else None
+
+
+def _names_many(argument: Argument, group: Group) -> float:
+    """How much a list looks like one of keys: `ticket_ids`, `entityNames`."""
+    if not Argument(("",), argument.item, True).is_scalar or "object" in str(argument.item.get("type")):
+        return 0.0
+    single = Argument(argument.path, {"type": "string"}, argument.required)
+    return names_thing(single, group.nouns)
