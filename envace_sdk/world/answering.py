@@ -11,7 +11,7 @@ from .dynamics import Returns, ToolRule
 from .expressions import Scope
 from .formula import Formula, Wording
 from .index import Entry
-from .keys import Document, get_path
+from .keys import Document, get_path, set_path
 from .searching import Page
 
 __all__ = ["Answering", "Given"]
@@ -63,7 +63,7 @@ class Answering:
             value = {name: formula(scope) for name, formula in self._object}
         else:
             return None
-        if isinstance(value, dict | list) and self._extra and isinstance(value, dict):
+        if self._extra and isinstance(value, dict):
             value = {**value, **{name: formula(scope) for name, formula in self._extra}}
         found: list[Emitted] = []
         _entities(value, (), scope, found)
@@ -98,8 +98,12 @@ class Answering:
     def _projected(self, document: Document) -> Document:
         if self._fields is None:
             return document
-        found = [(path, get_path(document, path)) for path in self._fields]
-        return {path: value for path, value in found if value is not UNSET}
+        made: Document = {}
+        for path in self._fields:
+            value = get_path(document, path)
+            if value is not UNSET:
+                made = set_path(made, path, value) if "." in path and path not in document else {**made, path: value}
+        return made
 
 
 def _listed(entries: list[Entry], at: tuple[str, ...], collection: str) -> tuple[Emitted, ...]:

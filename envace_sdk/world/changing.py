@@ -19,6 +19,10 @@ from .refusal import RefusedError, UnseenError
 __all__ = ["AlsoChange", "Journal", "Subject", "Target"]
 
 
+_CHANGE_STEPS = 50
+"""What a change of one entity counts, against the bound on a call's work."""
+
+
 class Journal:
     """What a call has written so far."""
 
@@ -228,7 +232,7 @@ class AlsoChange:
         if not isinstance(items, list):
             raise self._each.wrong(f"`{self._each.expression.source}` must be a list, not {items!r:.60}")
         for item in items:
-            scope.spend(1)
+            scope.spend(_CHANGE_STEPS)
             scope.names["item"] = item
             self._once(item, scope, journal)
         scope.names.pop("item", None)

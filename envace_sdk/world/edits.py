@@ -11,9 +11,13 @@ from envace_sdk.json import UNSET, Json
 from .expressions import Scope, equal
 from .formula import Formula
 from .keys import Document, get_path, set_path
+from .plain import MAX_VALUE_DEPTH
 from .shown import shown
 
 __all__ = ["Edits"]
+
+_MAX_NODES = 100_000
+"""Values within one value that is written into a document."""
 
 Take = Literal["*"] | list[str] | dict[str, str]
 
@@ -57,13 +61,13 @@ class Edits:
             return isinstance(source, dict) and field in source and field not in self._without
         return field in self._take and get_path(source, self._take[field]) is not UNSET
 
-    def _taken(self, source: Json) -> list[tuple[str, Json]]:
+    def _taken(self, source: Json) -> dict[str, Json]:
         if not isinstance(source, dict):
-            return []
+            return {}
         if self._take is None:
-            return [(name, value) for name, value in source.items() if name not in self._without]
+            return {name: value for name, value in source.items() if name not in self._without}
         found = [(field, get_path(source, path)) for field, path in self._take.items()]
-        return [(field, value) for field, value in found if value is not UNSET]
+        return {field: value for field, value in found if value is not UNSET}
 
     def apply(self, document: Document, source: Json, scope: Scope) -> Document:
         """The edited document; the document itself when nothing is edited.
@@ -71,13 +75,17 @@ class Edits:
         Raises:
             DynamicsError: a value cannot be computed, or does not fit into the document.
         """
-        values = [*self._taken(source), *((path, formula(scope)) for path, formula in self._set)]
+        taken = self._taken(source)
+        values = [(path, formula(scope)) for path, formula in self._set]
         appended = [(path, formula(scope)) for path, formula in self._append]
         removed = [(path, formula(scope)) for path, formula in self._remove]
-        if not (values or appended or removed):
+        if not (taken or values or appended or removed):
             return document
-        edited = dict(document)
+        for path, value in (*values, *appended):
+            if isinstance(value, list | dict):
+                self._measure(path, value, scope)
         try:
+            edited = self._with_taken(document, taken, source)
             for path, value in values:
                 if "." not in path or path in edited:
                     edited[path] = value
@@ -92,6 +100,29 @@ class Edits:
         except WorldError as error:
             raise DynamicsError(f"{self._place}: {error}") from None
         return edited
+
+    def _with_taken(self, document: Document, taken: dict[str, Json], source: Json) -> Document:
+        edited = dict(document)
+        for field, value in taken.items():
+            # A dot in an argument's own name is no path.
+            if "." not in field or field in edited or field in source:
+                edited[field] = value
+            else:
+                edited = set_path(edited, field, value)
+        return edited
+
+    def _measure(self, path: str, value: Json, scope: Scope) -> None:
+        """Keep documents that are put into themselves from growing without measure."""
+        waiting = [(value, 1)]
+        left = _MAX_NODES
+        while waiting:
+            found, depth = waiting.pop()
+            inner = found.values() if isinstance(found, dict) else found
+            left -= len(found)
+            if left < 0 or depth > MAX_VALUE_DEPTH:
+                raise DynamicsError(f"{self._place}: the value for {path!r} is too large, or nested too deeply")
+            waiting.extend((item, depth + 1) for item in inner if isinstance(item, list | dict))
+        scope.spend((_MAX_NODES - left) // 8)
 
     def _list(self, document: Document, path: str) -> list[Json]:
         found = get_path(document, path)

@@ -45,8 +45,7 @@ class Formula:
     def bound(self, scope: Scope) -> Any:
         """The value to bind to a name: a time stays a time, so that it can be reckoned with."""
         try:
-            value = self.expression.value(scope)
-            return self.expression(scope) if isinstance(value, list | dict) else value
+            return self.expression.bound(scope)
         except ExpressionError as error:
             raise DynamicsError(f"{self._place}: {error}") from error
 

@@ -15,6 +15,7 @@ from .changing import AlsoChange, Journal, Subject, Target
 from .dynamics import Dynamics, ToolRule
 from .expressions import Scope
 from .formula import Formula, Wording
+from .plain import MAX_VALUE_DEPTH
 from .refusal import RefusedError, UnseenError
 from .searching import Search
 from .state import State
@@ -54,8 +55,9 @@ class Interpreter:
         rule = self._rule(tool.name)
         if rule is None:
             return None
-        scope = Scope({"args": _own(arguments), "entity": None}, state, random=random, dynamics=self.dynamics)
+        scope = Scope({"args": {}, "entity": None}, state, random=random, dynamics=self.dynamics)
         try:
+            scope.names["args"] = _own(arguments)
             return rule.run(scope, state, minted)
         except RefusedError as refusal:
             reads = frozenset(scope.reads)
@@ -193,10 +195,12 @@ class _Rule:
 
 def _own(arguments: Mapping[str, Json]) -> dict[str, Json]:
     """A copy of the arguments down to their containers: what enters the world must not change with the caller's."""
-    return {name: _copied(value) if isinstance(value, list | dict) else value for name, value in arguments.items()}
+    return {name: _copied(value, 2) if isinstance(value, list | dict) else value for name, value in arguments.items()}
 
 
-def _copied(value: Json) -> Json:
+def _copied(value: Json, depth: int) -> Json:
+    if depth > MAX_VALUE_DEPTH:
+        raise RefusedError("validation_error", "The arguments are nested too deeply")
     if isinstance(value, dict):
-        return {name: _copied(item) for name, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
+        return {name: _copied(item, depth + 1) for name, item in value.items()}
+    return [_copied(item, depth + 1) for item in value] if isinstance(value, list) else value

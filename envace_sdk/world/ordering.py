@@ -16,6 +16,8 @@ from .keys import Document, get_path
 
 __all__ = ["Order", "parse_order"]
 
+_MAX_FIELDS, _MAX_WISH = 8, 200
+"""Fields, and characters of one text, that a caller's wish may have."""
 _MAX_KEPT = 8
 """Listings kept ready per collection."""
 
@@ -105,8 +107,8 @@ def _occurs(collection: Collection, path: str) -> bool:
 
 def parse_order(wish: Json) -> Order:
     """A caller's wish: a field or a list of them; "-price", "price desc", "price:desc" all mean the same."""
-    texts = wish if isinstance(wish, list) else [wish]
-    return _parsed(tuple(text for text in texts if isinstance(text, str)))
+    texts = wish[:_MAX_FIELDS] if isinstance(wish, list) else [wish]
+    return _parsed(tuple(text for text in texts if isinstance(text, str) and len(text) <= _MAX_WISH))
 
 
 @lru_cache(maxsize=256)
@@ -117,4 +119,4 @@ def _parsed(texts: tuple[str, ...]) -> Order:
             name, _, way = part.strip().replace(":", " ").partition(" ")
             sign = "-" if way.strip().lower() in {"desc", "descending"} else ""
             fields.append(sign + name if name else "")
-    return Order(fields)
+    return Order(fields[:_MAX_FIELDS])

@@ -6,10 +6,12 @@ import math
 
 from envace_sdk.errors import WorldError
 
-__all__ = ["MAX_DEPTH", "check_json"]
+__all__ = ["MAX_DEPTH", "MAX_VALUE_DEPTH", "check_json"]
 
 MAX_DEPTH = 100
 """Nesting that a document may have; deeper ones are refused, so that nothing that walks them can run out of stack."""
+MAX_VALUE_DEPTH = 80
+"""Nesting that a value may have on its way into a document."""
 
 
 def check_json(value: object, where: str, depth: int = 0) -> None:
@@ -23,7 +25,7 @@ def check_json(value: object, where: str, depth: int = 0) -> None:
         return
     if kind is dict or kind is list:
         if depth >= MAX_DEPTH:
-            raise WorldError(f"{where}: nested deeper than {MAX_DEPTH}")
+            raise WorldError(f"{where[:120]}…: nested deeper than {MAX_DEPTH}")
         _check_members(value, where, depth)
     elif not isinstance(value, float):
         raise WorldError(f"{where}: {kind.__name__} is not a JSON type")

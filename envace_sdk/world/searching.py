@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import merge
 from itertools import islice
+from typing import TypeAlias
 
 from envace_sdk.json import UNSET, Json
 
@@ -23,6 +24,12 @@ from .refusal import RefusedError
 from .shown import shown
 
 __all__ = ["Page", "Search"]
+
+_Active: TypeAlias = tuple[Filter, Json]
+"""A filter, and the argument that was given for it."""
+_Chosen: TypeAlias = tuple[_Active, list[Json], int]
+"""The filter that an index answers with the fewest entities, the values to look up, and how many there are."""
+_Tests: TypeAlias = list[tuple[Test, int]]
 
 _CURSOR = re.compile(r"([so]):(\d{1,18})", re.ASCII)
 
@@ -89,14 +96,14 @@ class Search:
     def _unordered(
         self,
         collection: Collection,
-        active: list[tuple[Filter, Json]],
+        active: list[_Active],
         scope: Scope,
         limit: int | None,
         after: int,
         skip: int,
     ) -> Page:
         chosen = _indexed(collection, active)
-        tests = [test(*pair) for pair in active if chosen is None or pair is not chosen[0]]
+        tests = _tests(active, chosen)
         plain = not tests and self._where is None
         total: int | None = None
         if self._counted and plain:
@@ -118,7 +125,7 @@ class Search:
     def _ordered(
         self,
         collection: Collection,
-        active: list[tuple[Filter, Json]],
+        active: list[_Active],
         order: Order,
         scope: Scope,
         limit: int | None,
@@ -128,7 +135,7 @@ class Search:
             total, listing = len(collection), order.listing(collection)
         else:
             chosen = _indexed(collection, active)
-            tests = [test(*pair) for pair in active if chosen is None or pair is not chosen[0]]
+            tests = _tests(active, chosen)
             found = order.sorted(list(self._matching(_candidates(collection, chosen, -1, 0), tests, scope)))
             total, listing = len(found), iter(found)
         end = total if limit is None else min(skip + limit, total)
@@ -137,13 +144,15 @@ class Search:
         more = self._continued and limit is not None and end < total and limit > 0
         return Page(entries, total if self._counted else None, _encoded("o", end) if more else None)
 
-    def _matching(self, candidates: Iterator[Entry], tests: list[Test], scope: Scope) -> Iterator[Entry]:
+    def _matching(self, candidates: Iterator[Entry], tests: _Tests, scope: Scope) -> Iterator[Entry]:
         where, names = self._where, scope.names
         before = names.get("entity")
+        cost = 1 + sum(cost for _, cost in tests)
+        checks = [passes for passes, _ in tests]
         for entry in candidates:
-            scope.spend(1)
+            scope.spend(cost)
             document = entry.document
-            if not all(passes(document) for passes in tests):
+            if not all(passes(document) for passes in checks):
                 continue
             if where is not None:
                 names["entity"] = document
@@ -152,6 +161,12 @@ class Search:
                 if not holds:
                     continue
             yield entry
+
+
+def _tests(active: list[_Active], chosen: _Chosen | None) -> _Tests:
+    """What is left to look at, each with its cost: a list of alternatives is gone through for every entity."""
+    left = [pair for pair in active if chosen is None or pair is not chosen[0]]
+    return [(test(*pair), len(pair[1]) if isinstance(pair[1], list) else 0) for pair in left]
 
 
 def _maybe(source: str | None, place: str) -> Formula | None:
@@ -176,11 +191,8 @@ def _count(formula: Formula | None, scope: Scope, name: str) -> int | None:
     return min(number, 2**53)
 
 
-def _indexed(
-    collection: Collection, active: list[tuple[Filter, Json]]
-) -> tuple[tuple[Filter, Json], list[Json], int] | None:
-    """The filter that an index answers with the fewest entities, the values to look up, and how many there are."""
-    best = None
+def _indexed(collection: Collection, active: list[_Active]) -> _Chosen | None:
+    best: _Chosen | None = None
     for pair in active:
         narrowing, wanted = pair
         if narrowing.op != "equals" or narrowing.any_of:
@@ -201,9 +213,7 @@ def _hashed(value: Json) -> tuple[str, str]:
     return type(value).__name__, repr(value)
 
 
-def _candidates(
-    collection: Collection, chosen: tuple[tuple[Filter, Json], list[Json], int] | None, after: int, skip: int
-) -> Iterator[Entry]:
+def _candidates(collection: Collection, chosen: _Chosen | None, after: int, skip: int) -> Iterator[Entry]:
     if chosen is None:
         return collection.entries(after=after, skip=skip)
     (narrowing, _), values, _ = chosen

@@ -106,7 +106,8 @@ CASES = [
     ("[5, 6].filter(i, v, i > 0)", [6]),
     ("{'a': 1}.transformMap(k, v, v + 1)", {"a": 2}), ("{'a': 1}.transformList(k, v, k)", ["a"]),
     ("[[1, 2], [3]].map(x, x.map(y, y + 1))", [[2, 3], [4]]),
-    ("args.list.map(args, args)", [3, 1, 2]), ("args.list.map(x, [x].map(x, x + 1)[0])", [4, 2, 3]),
+    ("args.list.map(args, args)", [3, 1, 2]), ("[0, 1].map(world, world)", [0, 1]), ("[null].map(now, now)", [None]),
+    ("args.list.map(x, [x].map(x, x + 1)[0])", [4, 2, 3]),
     ("args.items.map(i, i.qty * i.price).sum()", 2.4),
     # texts
     ("size('héllo')", 5), ("'hello'.size()", 5), ("args.s.contains('ell')", True), ("args.s.startsWith('He')", True),

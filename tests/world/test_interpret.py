@@ -1,5 +1,6 @@
 """What each field of a rule means, one behaviour at a time."""
 
+import re
 from random import Random
 
 import pytest
@@ -359,7 +360,7 @@ also: [{effect: update, collection: stock, key: args.sku, set: {n: entity.n + ta
     ("returns", "value", "entities"),
     [
         ("{fields: [total, order_id, zzz]}", {"total": 10, "order_id": "ORD-0001"}, [()]),
-        ("{fields: [placed.by]}", {"placed.by": "ann"}, [()]),
+        ("{fields: [placed.by]}", {"placed": {"by": "ann"}}, [()]),
         ("{wrap: order, fields: [total]}", {"order": {"total": 10}}, [("order",)]),
         ("{wrap: order, fields: [], extra: {ok: 'true'}}", {"order": {}, "ok": True}, [("order",)]),
         ("{fields: [total], extra: {half: entity.total / 2}}", {"total": 10, "half": 5}, [()]),
@@ -496,3 +497,64 @@ def test_endless_work_is_an_error_of_the_rule():
     run = Run("{effect: compute, returns: {value: 'args.l.map(a, args.l.map(b, args.l.map(c, a)))'}}")
     with pytest.raises(DynamicsError, match=r"returns.value: .*too many steps"):
         run(l=list(range(300)))
+
+
+def test_lists_in_names_are_computed_once():
+    run = Run("""
+effect: compute
+let: {minted: "[mint('orders'), mint('orders')]", times: "[now]"}
+returns: {value: "[minted, times, mint('orders')]"}
+""")
+    assert run().value == [["ORD-0003", "ORD-0004"], ["2026-01-01T09:00:00Z"], "ORD-0005"]
+
+
+def test_a_dot_in_an_arguments_name_is_no_path():
+    run = Run("{effect: create, collection: orders, take: '*'}")
+    assert run(**{"a.b": 1, "order_id.x": 2}).value == {"order_id": "ORD-0003", "a.b": 1, "order_id.x": 2}
+    named = Run("{effect: create, collection: orders, take: ['a.b']}")
+    assert named(**{"a.b": 1}).value["a.b"] == 1
+    assert named(a={"b": 2}).value["a"] == {"b": 2}
+
+
+def nested(depth):
+    value = "x"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("depth", [100, 900, 5000])
+def test_arguments_nested_very_deeply_are_refused(depth):
+    answer = Run("{effect: create, collection: orders, take: '*'}")(x=nested(depth))
+    assert (answer.outcome, answer.error) == ("validation_error", "The arguments are nested too deeply")
+    assert Run("{effect: create, collection: orders, take: '*'}")(x=nested(50)).value["x"] == nested(50)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "{effect: update, collection: orders, key: args.id, set: {x: entity}}",
+        "{effect: update, collection: orders, key: args.id, append: {x: entity}}",
+        "{effect: update, collection: orders, key: args.id, set: {x: '[default(entity.x, 0)]'}}",
+        "{effect: update, collection: orders, key: args.id, set: {x: '[default(entity.x, 0), default(entity.x, 0)]'}}",
+        "{effect: update, collection: orders, key: args.id, set: {x: string(entity) + string(entity)}}",
+    ],
+)
+def test_a_document_that_is_put_into_itself_stops_growing(rule):
+    run = Run(rule)
+    state = run.start
+    for _ in range(200):
+        try:
+            state = run(state, id="ORD-0001").state
+        except DynamicsError as error:
+            stopped = str(error)
+            break
+    assert re.search("too large|deeper|longer", stopped)
+    assert State.from_json(state.to_json()) == state
+
+
+def test_one_call_changes_a_bounded_number_of_entities():
+    run = Run("{effect: compute, also: [{effect: create, collection: orders, each: args.l}], returns: {value: '1'}}")
+    assert len(run(l=[0] * 500).state.collection("orders")) == 502
+    with pytest.raises(DynamicsError, match="too many steps"):
+        run(l=[0] * 60_000)

@@ -314,3 +314,21 @@ def rank(value):
     if isinstance(value, int | float):
         return (1, value)
     return (4, value) if isinstance(value, str) else (5 if isinstance(value, list) else 6, str(value).replace("'", '"'))
+
+
+def test_a_search_looks_at_a_bounded_number_of_alternatives():
+    search = Search("filters: {n: {field: n, op: in}, m: {field: n}}", [{"id": str(n), "n": n} for n in range(500)])
+    assert len(search.answer(n=list(range(1000))).value) == 500
+    for name in "nm":
+        with pytest.raises(DynamicsError, match="too many steps"):
+            search.answer(**{name: list(range(1000, 5000))})
+
+
+def test_a_wish_for_an_order_cannot_fill_the_memory():
+    search = Search("order_by: [n]\nsort: args.sort")
+    for n in range(300):
+        assert len(search(sort=f"x{n}")) == 5
+        assert len(search(sort=["id", f"-n{n}"] * 50)) == 5
+    assert search(sort="id," + "x" * 100_000) == "daebc"
+    facts = search.state.collection("orders").facts
+    assert len(facts) < 20

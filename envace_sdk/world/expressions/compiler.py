@@ -93,7 +93,7 @@ class Compiler:
         path = path_text(node)
         match node:
             case Name("world"):
-                return lambda scope: scope.names.get("world") or WorldView(scope)
+                return lambda scope: scope.names["world"] if "world" in scope.names else WorldView(scope)
             case Name("now"):
                 return lambda scope: scope.names.get("now", scope.state.clock)
             case Name(name):

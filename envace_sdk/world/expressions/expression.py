@@ -9,8 +9,9 @@ from typing import Any
 from envace_sdk.errors import EnvaceError, ExpressionError
 from envace_sdk.json import UNSET, Json
 
+from ..plain import MAX_DEPTH
 from .compiler import Compiler
-from .failure import AbsentError, ExhaustedError
+from .failure import AbsentError, ExhaustedError, FailedError
 from .nodes import Call, Index, ListLiteral, Literal, MapLiteral, Name, Node, Select, walk
 from .scope import CollectionView, Scope, WorldView
 from .syntax import parse
@@ -61,6 +62,18 @@ class Expression:
         except (EnvaceError, RecursionError) as error:
             raise self._explained(error) from error
 
+    def bound(self, scope: Scope) -> Any:
+        """The value to bind to a name: a time stays a time, in lists and objects it becomes text.
+
+        Raises:
+            ExpressionError: as a call does.
+        """
+        value = self.value(scope)
+        try:
+            return self._json(value, scope) if isinstance(value, list | dict) else value
+        except (EnvaceError, RecursionError) as error:
+            raise self._explained(error) from error
+
     def optional(self, scope: Scope) -> Any:
         """Like a call, but `UNSET` where something that the expression asks for is absent."""
         try:
@@ -80,9 +93,7 @@ class Expression:
     def _json(self, value: Any, scope: Scope) -> Json:
         if isinstance(value, datetime | timedelta | WorldView | CollectionView):
             return to_json_like(value)
-        if self._mixed and isinstance(value, list | dict):
-            return _settle(value, scope)
-        return value
+        return _settle(value, scope) if self._mixed and isinstance(value, list | dict) else value
 
     def fields_of(self, name: str) -> frozenset[str]:
         """The fields of a bound name that it reads, as far as its text tells: `args.order_id` reads "order_id"."""
@@ -97,18 +108,20 @@ class Expression:
         return f"<Expression {self.source!r}>"
 
 
-def _settle(value: Any, scope: Scope) -> Json:
+def _settle(value: Any, scope: Scope, depth: int = 0) -> Json:
     """JSON throughout; what is JSON already is kept, not copied."""
     if isinstance(value, str):
         scope.spend_text(len(value))
         return value
+    if depth > MAX_DEPTH:
+        raise FailedError(f"the value is nested deeper than {MAX_DEPTH}")
     if isinstance(value, list):
         scope.spend(len(value))
-        settled = [_settle(item, scope) for item in value]
+        settled = [_settle(item, scope, depth + 1) for item in value]
         return value if all(map(_is, settled, value)) else settled
     if isinstance(value, dict):
         scope.spend(len(value))
-        made = {name: _settle(item, scope) for name, item in value.items()}
+        made = {name: _settle(item, scope, depth + 1) for name, item in value.items()}
         return value if all(map(_is, made.values(), value.values())) else made
     return to_json_like(value)
 

@@ -55,12 +55,13 @@ def _matches(scope: Scope, text: Any, pattern: Any) -> bool:
     return compiled.search(whole.encode("utf-8", "replace").decode()) is not None
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def _pattern(pattern: str) -> Any:
     if len(pattern) > _MAX_PATTERN:
         raise FailedError(f"a pattern is longer than {_MAX_PATTERN} characters")
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = 1 << 20
     try:
         return re2.compile(pattern, options)
     except (re2.error, UnicodeError) as error:
@@ -94,7 +95,7 @@ def _split(scope: Scope, text: Any, separator: Any, limit: Any = -1) -> list[str
     if most == 0:
         return []
     if mark:
-        return whole.split(mark, most - 1 if most > 0 else -1)
+        return whole.split(mark, min(most - 1, len(whole)) if most > 0 else -1)
     return list(whole) if most < 0 or most > len(whole) else [*whole[: most - 1], whole[most - 1 :]]
 
 
