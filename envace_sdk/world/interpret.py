@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
+from typing import TYPE_CHECKING
 
 from envace_sdk.errors import DynamicsError, ExpressionError
 from envace_sdk.json import Json
-from envace_sdk.tools.model import Tool
 
 from .answer import Answer, Emitted
 from .answering import Answering, Given
@@ -19,6 +19,9 @@ from .plain import MAX_VALUE_DEPTH
 from .refusal import RefusedError, UnseenError
 from .searching import Search
 from .state import State
+
+if TYPE_CHECKING:
+    from envace_sdk.tools.model import Tool
 
 __all__ = ["Answer", "Emitted", "Interpreter"]
 

@@ -67,6 +67,12 @@ _ESCAPE = re.compile(
     r"\\(?:([abfnrtv\\'\"`?])|([0-3][0-7]{2})|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|)", re.ASCII
 )
 _INT64 = 2**63
+_CONSTANTS = {"true": True, "false": False, "null": None}
+_KEYWORDS = {"true", "false", "null", "in"}
+_SIMPLE = re.compile(
+    r"\s*(?:([A-Za-z_]\w*(?:\.[A-Za-z_]\w*){0,20})|'([^'\\\n\r]*)'|(-?\d{1,18}))\s*",
+    re.ASCII,
+)
 
 
 def parse(source: str) -> Node:
@@ -79,6 +85,10 @@ def parse(source: str) -> Node:
         raise ExpressionError(f"an expression is longer than {MAX_LENGTH} characters: `{source[:60]}…`")
     if not source.strip():
         raise ExpressionError("an expression is empty")
+    found = _SIMPLE.fullmatch(source)
+    simple = _simple(*found.groups()) if found is not None else None
+    if simple is not None:
+        return simple
     try:
         _scan(source)
         return _node(_parser().parse(source), 0)
@@ -90,6 +100,21 @@ def parse(source: str) -> Node:
         if type(error).__name__ != "CELParseError":
             raise
         raise ExpressionError(f"`{source}`: {_syntax_message(source, error)}") from None
+
+
+def _simple(path: str | None, text: str | None, digits: str | None) -> Node | None:
+    """Most expressions of a dynamics file are a path or a plain literal, and need no grammar."""
+    if path is None:
+        return Literal(text if digits is None else int(digits))
+    if path in _CONSTANTS:
+        return Literal(_CONSTANTS[path])
+    first, *fields = path.split(".")
+    if not _KEYWORDS.isdisjoint((first, *fields)):
+        return None
+    node: Node = Name(first)
+    for field in fields:
+        node = Select(node, field)
+    return node
 
 
 @cache
