@@ -101,7 +101,9 @@ class Filter(_Model):
 class Change(_Model):
     """A change to one entity besides the tool's own, applied in order after it.
 
-    With `each`, the change is applied for every element of that list, which is bound to `item`.
+    With `each`, the change is applied for every element of that list, which is bound to `item`. `target` is the
+    entity that is changed, as it was, and `entity` the tool's own after its changes. An entity that an open
+    collection has not seen is left out of it; any other that is not there makes the call fail.
     """
 
     effect: Literal["create", "update", "delete"]
@@ -119,13 +121,15 @@ class Change(_Model):
 
 class Returns(_Model):
     """What a successful call answers. At most one of `value`, `object`, `text`; otherwise the entity or the list.
+    In the expressions of a search, `items` is the page that was found, and `total` the count if `count` asks for it.
 
     Whatever it is, an answer is completed to the tool's output schema where there is one: fields that the schema
     requires and the world does not know are generated, and remembered.
     """
 
     fields: list[str] | None = None
-    """Projection: only these fields of the entity (or of each list item), in this order; absent ones are left out."""
+    """Projection: only these fields of the entity (or of each list item), in this order; absent ones are left out.
+    Dotted paths keep their nesting."""
     wrap: str | None = None
     """Put the entity, or the list, under this name instead of answering it bare."""
     count: str | None = None
