@@ -132,4 +132,4 @@ def _properties(schema: Json) -> Mapping[str, Json]:
 
 
 def _is_scalar(schema: Json) -> bool:
-    return isinstance(schema, Mapping) and schema.get("type") in {"string", "integer", "number", "boolean"}
+    return isinstance(schema, Mapping) and schema.get("type") in ("string", "integer", "number", "boolean")

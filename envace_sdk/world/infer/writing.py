@@ -91,7 +91,7 @@ def _update_of_one(member: Member, scene: Scene) -> Decision | None:
         return None
     if not scene.makers and "put" in reading.senses:
         return None
-    if any(a.is_number and a.words[-1] in _DELTAS and scene.field(a) is None for a in others):
+    if any(a.is_number and a.words[-1:] and a.words[-1] in _DELTAS and scene.field(a) is None for a in others):
         return Decision("increase", 0.75, "adds the difference it is given to a number")
     return Decision("update", 0.9, "changes the fields it is given")
 
