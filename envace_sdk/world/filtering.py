@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from envace_sdk.json import UNSET, Json
 
 from .clock import parse_time
 from .dynamics import Filter
-from .expressions import equal, to_text
+from .expressions import to_text
+from .index import value_key
 from .keys import Document, get_path, number_text
 
-__all__ = ["Test", "is_time", "test", "variants"]
+__all__ = ["Test", "alternatives", "effort", "is_time", "test"]
 
 Test: TypeAlias = Callable[[Document], bool]
 _Matcher: TypeAlias = Callable[[Json], bool]
@@ -42,10 +43,10 @@ def _on_field(path: str, matcher: _Matcher) -> Test:
     return passes
 
 
-def variants(wanted: Json) -> list[Json]:
+def _variants(wanted: Json) -> list[Json]:
     """The values that an argument may stand for, to be looked up in an index."""
     if isinstance(wanted, list):
-        return [variant for item in wanted for variant in variants(item)]
+        return [variant for item in wanted for variant in _variants(item)]
     if isinstance(wanted, str):
         number = _number(wanted)
         others: list[Json] = [] if number is None else [number]
@@ -55,6 +56,17 @@ def variants(wanted: Json) -> list[Json]:
     if isinstance(wanted, int | float):
         return [wanted, number_text(wanted)]
     return [wanted]
+
+
+def alternatives(narrowing: Filter, wanted: Json) -> list[Json]:
+    """The values to look up in an index for an `equals` or `in` filter, each once."""
+    parts = _parts(wanted) if narrowing.op == "in" else wanted
+    return list({value_key(value): value for value in (parts, *_variants(parts))}.values())
+
+
+def effort(narrowing: Filter, wanted: Json) -> int:
+    """How many comparisons the test takes beyond the first."""
+    return len(wanted) if narrowing.op == "has" and isinstance(wanted, list) else 0
 
 
 def is_time(wanted: Json) -> bool:
@@ -72,40 +84,48 @@ def _number(value: Json) -> int | float | None:
     return None
 
 
-def _alike(value: Json, wanted: Json) -> bool:
-    if equal(value, wanted):
-        return True
-    if isinstance(wanted, list) and not isinstance(value, list):
-        return any(_alike(value, item) for item in wanted)
-    if isinstance(value, str) and isinstance(wanted, str):
-        return is_time(wanted) and _order(value, wanted) == 0
-    if isinstance(value, bool) or isinstance(wanted, bool):
-        return to_text(value) == to_text(wanted).lower() if isinstance(value, bool) else value == to_text(wanted)
-    number = _number(value)
-    return number is not None and number == _number(wanted)
+def _alike(wanted: Json) -> _Matcher:
+    """Equal to the argument, or to one of it when it is a list, in any of the ways it may be written."""
+    keys = frozenset(map(value_key, (wanted, *_variants(wanted))))
+    times = {text: parse_time(text) for text in (wanted if isinstance(wanted, list) else [wanted]) if is_time(text)}
+    instants = {time for text, time in times.items() if not _DAY.fullmatch(text)}
+    days = {time.date() for text, time in times.items() if time is not None and _DAY.fullmatch(text)}
 
+    def matches(value: Json) -> bool:
+        if value_key(value) in keys:
+            return True
+        time = parse_time(value) if times and isinstance(value, str) else None
+        return time is not None and (time in instants or time.date() in days)
 
-def _order(value: Json, wanted: Json) -> int | None:
-    """How a field's value stands to an argument, or None when the two have no order."""
-    first, second = _number(value), _number(wanted)
-    if first is not None and second is not None:
-        return (first > second) - (first < second)
-    if not isinstance(value, str) or not isinstance(wanted, str):
-        return None
-    time, limit = parse_time(value), parse_time(wanted)
-    if time is None or limit is None:
-        return (value > wanted) - (value < wanted)
-    if _DAY.fullmatch(wanted):
-        return (time.date() > limit.date()) - (time.date() < limit.date())
-    return (time > limit) - (time < limit)
+    return matches
 
 
 def _ordered(allowed: frozenset[int]) -> Callable[[Json], _Matcher]:
-    return lambda wanted: lambda value: _order(value, wanted) in allowed
+    """Numbers by size, days and times by when they are, other texts by their characters; else there is no order."""
+
+    def build(wanted: Json) -> _Matcher:
+        limit_number = _number(wanted)
+        limit = parse_time(wanted) if isinstance(wanted, str) else None
+        whole_day = limit is not None and _DAY.fullmatch(wanted) is not None
+
+        def matches(value: Json) -> bool:
+            number = _number(value) if limit_number is not None else None
+            if number is not None:
+                return _sign(number, limit_number) in allowed
+            if not isinstance(value, str) or not isinstance(wanted, str):
+                return False
+            time = parse_time(value) if limit is not None else None
+            if time is None or limit is None:
+                return _sign(value, wanted) in allowed
+            return (_sign(time.date(), limit.date()) if whole_day else _sign(time, limit)) in allowed
+
+        return matches
+
+    return build
 
 
-def _equals(wanted: Json) -> _Matcher:
-    return lambda value: _alike(value, wanted)
+def _sign(left: Any, right: Any) -> int:
+    return int(left > right) - int(left < right)
 
 
 def _iequals(wanted: Json) -> _Matcher:
@@ -130,23 +150,23 @@ def _prefix(wanted: Json) -> _Matcher:
 
 
 def _in(wanted: Json) -> _Matcher:
-    choices = wanted if isinstance(wanted, list) else [wanted]
+    return _alike(_parts(wanted))
+
+
+def _parts(wanted: Json) -> Json:
+    """The argument of `in`: a text may list its alternatives with commas."""
     if isinstance(wanted, str) and "," in wanted:
-        choices = [wanted, *(part.strip() for part in wanted.split(","))]
-    return lambda value: any(_alike(value, choice) for choice in choices)
+        return [wanted, *(part.strip() for part in wanted.split(","))]
+    return wanted
 
 
 def _has(wanted: Json) -> _Matcher:
-    needs = wanted if isinstance(wanted, list) else [wanted]
-
-    def matches(value: Json) -> bool:
-        return isinstance(value, list) and all(any(_alike(item, need) for item in value) for need in needs)
-
-    return matches
+    needs = [_alike(need) for need in (wanted if isinstance(wanted, list) else [wanted])]
+    return lambda value: isinstance(value, list) and all(any(map(need, value)) for need in needs)
 
 
 _MATCHERS: dict[str, Callable[[Json], _Matcher]] = {
-    "equals": _equals,
+    "equals": _alike,
     "iequals": _iequals,
     "contains": _contains,
     "prefix": _prefix,

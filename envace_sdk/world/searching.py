@@ -15,7 +15,7 @@ from envace_sdk.json import UNSET, Json
 from .collection import Collection
 from .dynamics import Filter, ToolRule
 from .expressions import Scope
-from .filtering import Test, is_time, test, variants
+from .filtering import Test, alternatives, effort, is_time, test
 from .formula import Formula
 from .index import Entry
 from .keys import get_path
@@ -31,6 +31,8 @@ _Chosen: TypeAlias = tuple[_Active, list[Json], int]
 """The filter that an index answers with the fewest entities, the values to look up, and how many there are."""
 _Tests: TypeAlias = list[tuple[Test, int]]
 
+_MAX_ALTERNATIVES = 100
+"""Values that are looked up in an index for one filter; more are compared with every entity instead."""
 _CURSOR = re.compile(r"([so]):(\d{1,18})", re.ASCII)
 
 
@@ -166,7 +168,7 @@ class Search:
 def _tests(active: list[_Active], chosen: _Chosen | None) -> _Tests:
     """What is left to look at, each with its cost: a list of alternatives is gone through for every entity."""
     left = [pair for pair in active if chosen is None or pair is not chosen[0]]
-    return [(test(*pair), len(pair[1]) if isinstance(pair[1], list) else 0) for pair in left]
+    return [(test(*pair), effort(*pair)) for pair in left]
 
 
 def _maybe(source: str | None, place: str) -> Formula | None:
@@ -195,22 +197,17 @@ def _indexed(collection: Collection, active: list[_Active]) -> _Chosen | None:
     best: _Chosen | None = None
     for pair in active:
         narrowing, wanted = pair
-        if narrowing.op != "equals" or narrowing.any_of:
+        if narrowing.op not in {"equals", "in"} or narrowing.any_of:
             continue
-        values = variants(wanted)
-        if len(values) > 100:
+        values = alternatives(narrowing, wanted)
+        if len(values) > _MAX_ALTERNATIVES:
             continue
-        values = list({_hashed(value): value for value in values}.values())
         total = sum(collection.count(narrowing.field, value) for value in values)
-        if total == 0 and any(map(is_time, values)):
+        if (total == 0 or isinstance(wanted, list)) and any(map(is_time, values)):
             continue  # the field may hold the same time in other words
         if best is None or total < best[2]:
             best = (pair, values, total)
     return best
-
-
-def _hashed(value: Json) -> tuple[str, str]:
-    return type(value).__name__, repr(value)
 
 
 def _candidates(collection: Collection, chosen: _Chosen | None, after: int, skip: int) -> Iterator[Entry]:
