@@ -35,7 +35,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from envace_sdk.errors import ToolsetError, WorldError
+from envace_sdk.errors import EnvaceError, ToolsetError, WorldError
 from envace_sdk.rehearse import Worlds
 
 from .address import Names
@@ -144,9 +144,10 @@ class _WorldEndpoint:
         try:
             name = self._name(scope)
             self._worlds.get(name)
-        except WorldError as error:
+        except EnvaceError as error:
             body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": str(error)}}
-            await JSONResponse(body, status_code=400)(scope, receive, send)
+            status = 400 if isinstance(error, WorldError) else 500
+            await JSONResponse(body, status_code=status)(scope, receive, send)
             return
         await self._app({**scope, _WORLD_KEY: name}, receive, send)
 

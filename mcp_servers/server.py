@@ -24,6 +24,7 @@ from mcp.types import (
     PaginatedRequestParams,
     methods,
 )
+from pydantic_core import PydanticSerializationError, to_json
 
 from envace_sdk.errors import EnvaceError, UnknownToolError
 from envace_sdk.evidence.label import Rehearsed, label
@@ -110,7 +111,8 @@ class RehearsedServer(Server[Any]):
         world = self._world if isinstance(self._world, str) else self._world(context.request)
         with Heartbeat(context.session.report_progress, interval=self._progress_interval):
             result = await self._rehearsed(world, call)
-        return self._stamped(project_result(result, era), result.meta, era)
+        wire = self._stamped(project_result(result, era), result.meta, era)
+        return _as_sent(wire, call)
 
     async def _rehearsed(self, world: str, call: ToolCall) -> ToolResult:
         try:
@@ -166,6 +168,20 @@ class RehearsedServer(Server[Any]):
         """As `_on_list_tools`."""
         call = {"name": params.name, "arguments": params.arguments}
         return await self._call(context, call, era_of(context.protocol_version))
+
+
+def _as_sent(wire: dict[str, Any], call: ToolCall) -> dict[str, Any]:
+    """Some transports would fail on it, and others hang, when an answer holds what JSON cannot: a recording may.
+
+    Raises:
+        MCPError: internal error.
+    """
+    try:
+        to_json(wire)
+    except (PydanticSerializationError, UnicodeError) as error:
+        logger.warning("the answer to %r cannot be written as JSON: %s", call.name, error)
+        raise MCPError(INTERNAL_ERROR, "The answer cannot be written as JSON") from error
+    return wire
 
 
 def _json_only(arguments: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from envace_sdk.errors import WorldError
+from envace_sdk.errors import StoreError, WorldError
 from envace_sdk.tools.model import ToolCall
 from envace_sdk.world.world import World
 
@@ -81,12 +81,22 @@ class Worlds:
             self._store.delete(self.environment.toolset.name, name)
 
     async def call(self, name: str, call: ToolCall) -> Rehearsal:
-        """`Environment.call` on the world of that name, saved if it changed."""
+        """`Environment.call` on the world of that name, saved if it changed.
+
+        Raises:
+            UnknownToolError, DynamicsError, UnsatisfiableError: as `Environment.call`.
+            StoreError: the change could not be saved; the world is as before, if nothing happened in it since.
+        """
         world = self.get(name)
         before = world.state
         rehearsal = await self.environment.call(world, call)
         if world.state is not before:
-            await self.save(world)
+            try:
+                await self.save(world)
+            except StoreError:
+                if world.state is rehearsal.state:
+                    world.commit(before)
+                raise
         return rehearsal
 
     async def save(self, world: World) -> None:

@@ -223,6 +223,23 @@ async def test_exact_is_byte_true_over_http(tmp_path):
         assert response.json()["result"]["tools"] == json.loads(text)["tools"]
 
 
+@pytest.mark.parametrize("plain", [False, True])
+async def test_exact_is_byte_true_in_the_answers_to_handshake_clients(tmp_path, plain):
+    text = '{"tools": [{"name": "a", "inputSchema": {"type": "object", "x": [1.0, 1e3]}, "k": "\\u00e9"}]}'
+    (tmp_path / "tools.json").write_text(text)
+    worlds = Worlds(Environment(Toolset.load(tmp_path / "tools.json", name="todo")))
+    async with _app(worlds, exact=True, json_response=plain) as client:
+        client.headers["accept"] = "application/json, text/event-stream"
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        hello = await client.post(
+            "/todo/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+        )
+        client.headers["mcp-session-id"] = hello.headers["mcp-session-id"]
+        await client.post("/todo/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
+        response = await client.post("/todo/mcp", json={"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+        assert text[len('{"tools": ') : -1] in response.text
+
+
 async def test_handshake_clients_may_be_answered_with_plain_json(worlds):
     async with _app(worlds, json_response=True) as client:
         params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}

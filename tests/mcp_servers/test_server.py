@@ -172,6 +172,16 @@ async def test_a_store_that_fails_is_an_error_result(connect, worlds, monkeypatc
         result = await client.call_tool("add_item", {"title": "Milk"})
         assert result.is_error
         assert "disk full" in result.content[0].text
+    assert worlds.get().state.version == 0
+
+
+async def test_an_answer_that_no_frame_can_hold_is_an_internal_error(connect, tools):
+    recorded = Fixture(ToolCall("list_items", {}), ToolResult.text("\ud800"))
+    worlds = Worlds(Environment(Toolset.from_definitions(tools, name="todo"), fixtures=[recorded]))
+    async with connect(RehearsedServer(worlds)) as client:
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool("list_items", {})
+        assert caught.value.code == INTERNAL_ERROR
 
 
 class _Slow:
