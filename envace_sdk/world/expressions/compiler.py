@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from envace_sdk.errors import ExpressionError
 from envace_sdk.json import UNSET
 
-from .access import contains, element, member, same
+from .access import element, member
+from .arithmetic import multiply
 from .failure import AbsentError, FailedError
 from .functions import FUNCTIONS, Function
 from .macros import MACROS
@@ -27,13 +27,11 @@ from .nodes import (
     Unary,
     path_text,
 )
+from .operators import Code, binary, conditional, logic, negation
 from .scope import Scope, WorldView
-from .values import ARITHMETIC, COMPARISONS, add, describe, multiply, to_text, whole
+from .values import describe, to_text
 
 __all__ = ["Code", "Compiler"]
-
-Code: TypeAlias = Callable[[Scope], Any]
-"""A compiled expression: the value in a scope; raises `FailedError` or one of its kin."""
 
 
 class Compiler:
@@ -60,15 +58,15 @@ class Compiler:
             case MapLiteral(pairs):
                 return self._map(pairs)
             case Unary("!", operand):
-                return _negation(self.compile(operand))
+                return negation(self.compile(operand))
             case Unary(_, operand):
                 return self._minus(operand)
             case Logic(operator, items):
-                return _logic(operator, [self.compile(item) for item in items])
+                return logic(operator, [self.compile(item) for item in items])
             case Conditional(condition, yes, no):
-                return _conditional(self.compile(condition), self.compile(yes), self.compile(no))
+                return conditional(self.compile(condition), self.compile(yes), self.compile(no))
             case Binary(operator, left, right):
-                return _binary(operator, self.compile(left), self.compile(right))
+                return binary(operator, self.compile(left), self.compile(right))
 
     def optional(self, node: Node) -> Code:
         """Code that gives `UNSET` where something is absent."""
@@ -242,76 +240,3 @@ def _apply(function: Function, codes: list[Code]) -> Code:
         first, second = codes
         return lambda scope: run(scope, first(scope), second(scope))
     return lambda scope: run(scope, *[code(scope) for code in codes])
-
-
-def _truth(value: Any, what: str) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise FailedError(f"{what} must be true or false, not {describe(value)}")
-
-
-def _negation(code: Code) -> Code:
-    return lambda scope: not _truth(code(scope), "the operand of `!`")
-
-
-def _conditional(condition: Code, yes: Code, no: Code) -> Code:
-    def run(scope: Scope) -> Any:
-        return yes(scope) if _truth(condition(scope), "the condition of `?`") else no(scope)
-
-    return run
-
-
-def _logic(operator: str, codes: list[Code]) -> Code:
-    """CEL's logic: the result that one operand decides stands, even if an operand before it failed."""
-    deciding, neutral = operator == "||", operator == "&&"
-    what = f"an operand of `{operator}`"
-
-    def run(scope: Scope) -> Any:
-        failure: FailedError | None = None
-        for code in codes:
-            try:
-                value = code(scope)
-                if value is deciding:
-                    return deciding
-                if value is not neutral:
-                    _truth(value, what)
-            except FailedError as error:
-                failure = failure or error
-        if failure is not None:
-            raise failure
-        return neutral
-
-    return run
-
-
-def _binary(operator: str, left: Code, right: Code) -> Code:
-    if operator == "==":
-        return lambda scope: same(left(scope), right(scope), scope)
-    if operator == "!=":
-        return lambda scope: not same(left(scope), right(scope), scope)
-    if operator == "in":
-        return lambda scope: contains(left(scope), right(scope), scope)
-    if operator in COMPARISONS:
-        return _applied(COMPARISONS[operator], left, right)
-    if operator == "+":
-        return _sum(left, right)
-    return _applied(ARITHMETIC[operator], left, right)
-
-
-def _applied(apply: Callable[[Any, Any], Any], left: Code, right: Code) -> Code:
-    return lambda scope: apply(left(scope), right(scope))
-
-
-def _sum(left: Code, right: Code) -> Code:
-    def run(scope: Scope) -> Any:
-        first, second = left(scope), right(scope)
-        if type(first) is int and type(second) is int:
-            return whole(first + second)
-        result = add(first, second)
-        if isinstance(result, str):
-            scope.spend_text(len(result))
-        elif isinstance(result, list):
-            scope.spend(len(result))
-        return result
-
-    return run
