@@ -11,6 +11,7 @@ from envace_sdk.world.interpret import Answer, Emitted
 from envace_sdk.world.state import State
 
 from .base import Context, Layer, Rehearsal
+from .shapes import carried
 
 __all__ = ["fit", "present"]
 
@@ -46,6 +47,8 @@ def fit(tool: Tool, known: Json | Unset, call: ToolCall, state: State, random: R
     schema = tool.output_schema
     if schema is None or (known is not UNSET and compile_schema(schema, where=tool.name).is_valid(known)):
         return None if known is UNSET else known
+    if known is UNSET or known is None:
+        known = carried(schema, call.arguments)
     return generate(schema, random=random, clock=state.clock, known=known, hints=call.arguments, name=tool.name)
 
 

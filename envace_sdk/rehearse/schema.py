@@ -22,7 +22,7 @@ from envace_sdk.world.state import State
 
 from .answers import present
 from .base import Context, Rehearsal
-from .shapes import answer_schema, entity_schema
+from .shapes import answer_schema, carried, entity_schema
 
 __all__ = ["SchemaRehearser"]
 
@@ -104,7 +104,14 @@ class SchemaRehearser:
         if tool.output_schema is None and (text := _retold(call, self._fixtures)) is not None:
             return Rehearsal(ToolResult.text(text), context.state, "schema")
         schema = answer_schema(tool, self._fixtures)
-        value = generate(schema, random=context.random, clock=context.state.clock, hints=call.arguments, name=tool.name)
+        value = generate(
+            schema,
+            random=context.random,
+            clock=context.state.clock,
+            known=carried(schema, call.arguments),
+            hints=call.arguments,
+            name=tool.name,
+        )
         result = ToolResult.json(value, structured=tool.output_schema is not None)
         return Rehearsal(result, context.state, "schema")
 

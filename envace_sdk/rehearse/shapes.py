@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from envace_sdk.json import Json
+from envace_sdk.json import UNSET, Json, Unset
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import Tool
 from envace_sdk.world.dynamics import Dynamics, ToolRule
 
 from .samples import sample_schema
 
-__all__ = ["answer_schema", "entity_schema"]
+__all__ = ["answer_schema", "carried", "entity_schema"]
 
 _TRUST = {"read": 0, "create": 1, "update": 2, "search": 3}
 """Whose output schema shows an entity best: a read shows it whole, a search may cut it."""
@@ -54,6 +54,16 @@ def answer_schema(tool: Tool, fixtures: Iterable[Fixture]) -> Json:
     told: dict[str, Json] = {name: {} for name in _described_fields(tool.description)}
     told = told or {"status": {"const": "ok"}}
     return {"type": "object", "properties": {**echoed, **told}, "required": list(told)}
+
+
+def carried(schema: Json, arguments: Mapping[str, Json]) -> Json | Unset:
+    """The arguments that an answer of this schema carries, as objects and lists under the same names; UNSET if none.
+
+    Single values are carried by name wherever they stand, as the generator's hints.
+    """
+    fields = _properties(_follow(schema, schema)) if isinstance(schema, dict) else {}
+    found = {name: value for name, value in arguments.items() if name in fields and isinstance(value, dict | list)}
+    return found or UNSET
 
 
 def _shown_entity(tool: Tool, rule: ToolRule) -> dict[str, Json] | None:

@@ -164,3 +164,12 @@ def test_a_model_answers_what_rules_leave_open_and_its_entities_enter_the_world(
     assert rehearsal.result.meta[KEY] | {"layer": "model", "model": "oracle"} == rehearsal.result.meta[KEY]
     assert session.value("read_note", note_id="N-77")["title"] == "Sun cream"
     assert session("add_note", title="Milk").layer == "dynamics"
+
+
+def test_lists_and_objects_of_the_call_stand_in_the_answer_under_the_same_name():
+    things = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}, "required": ["name"]}}
+    output = {"type": "object", "properties": {"things": things, "note": TEXT}, "required": ["things", "note"]}
+    session = open_session(tools=[tool("import_things", {"things": things}, ["things"], output)], dynamics="tools: {}")
+    answer = session.value("import_things", things=[{"name": "cup"}, {"name": "pan"}])
+    assert answer["things"] == [{"name": "cup"}, {"name": "pan"}]
+    assert answer["note"]
