@@ -47,7 +47,7 @@ def fit(tool: Tool, known: Json | Unset, call: ToolCall, state: State, random: R
     schema = tool.output_schema
     if schema is None or (known is not UNSET and compile_schema(schema, where=tool.name).is_valid(known)):
         return None if known is UNSET else known
-    if known is UNSET or known is None:
+    if not known:
         known = carried(schema, call.arguments)
     return generate(schema, random=random, clock=state.clock, known=known, hints=call.arguments, name=tool.name)
 
