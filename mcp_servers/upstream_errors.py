@@ -10,6 +10,7 @@ from mcp import MCPError
 from mcp.client.auth import OAuthFlowError, OAuthRegistrationError, OAuthTokenError
 
 from envace_sdk.errors import UpstreamError
+from envace_sdk.tools.finding import printable
 from envace_sdk.tools.upstream import Target
 
 __all__ = ["failure", "first_cause", "is_closed"]
@@ -42,7 +43,7 @@ def failure(target: Target, error: Exception | None, method: str, words: str, st
     """
     if isinstance(error, UpstreamError):
         return error
-    said = _said(error, method, target.timeout, status)
+    said = printable(_said(error, method, target.timeout, status))
     return UpstreamError(f"{target}: {said}" + (f"; {words}" if words else ""))
 
 

@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .tools_options import access_options, parse_env, parse_headers, source_argument, target_of
+from .tools_options import (
+    access_options,
+    oauth_access_options,
+    parse_env,
+    parse_headers,
+    source_argument,
+    target_of,
+)
 
 if TYPE_CHECKING:
     from envace_sdk.tools.finding import Finding
 
-__all__ = ["tools"]
+__all__ = ["quiet_clients", "tools"]
 
 
 @click.group(
@@ -131,7 +138,7 @@ Exit codes: 0 written; 2 wrong command line; 3 the server cannot be reached, or 
 )
 @click.option("--timeout", default=60.0, show_default=True, metavar="SECONDS", help="For each answer.")
 @click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Working directory of the command.")
-@access_options
+@oauth_access_options
 def pull(
     server: Sequence[str],
     config: str | None,
@@ -149,7 +156,7 @@ def pull(
     from .tools_print import findings_text, summary
     from .tools_write import catalogue_text, folder_name, write_catalogue
 
-    _quiet_clients()
+    quiet_clients()
     target = target_of(server, config, access, protocol=protocol, timeout=timeout, cwd=cwd)
     catalogue = pull_now(target)
     text = catalogue_text(catalogue, indent=indent)
@@ -209,7 +216,7 @@ def convert(source: str, form: Any, output: str | None, strict: bool, **access: 
 def _load(source: str, access: dict[str, Any]) -> Any:
     from envace_sdk.tools.toolset import Toolset
 
-    _quiet_clients()
+    quiet_clients()
     return Toolset.load(
         source, headers=parse_headers(access["header"]), env=parse_env(access["env"]), token=access["token"]
     )
@@ -221,11 +228,20 @@ def _exit_on(found: Sequence[Finding], *, strict: bool, errors: bool = True) -> 
 
 
 def _print_json(value: Any) -> None:
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(_encodable(json.dumps(value, indent=2, ensure_ascii=False), value))
 
 
-def _quiet_clients() -> None:
-    # The MCP client logs what it then raises, with a traceback; the command line tells it once, in a sentence.
+def _encodable(text: str, value: Any) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair, which is quoted from a definition in quarantine.
+        return json.dumps(value, indent=2)
+    return text
+
+
+def quiet_clients() -> None:
+    """Let the MCP client not log what it then raises: the command line tells it once, in a sentence."""
     import logging
 
     for name in ("mcp", "client", "httpx2", "httpcore2"):

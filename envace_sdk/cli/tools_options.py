@@ -12,7 +12,14 @@ import click
 if TYPE_CHECKING:
     from envace_sdk.tools.upstream import OAuth, Target
 
-__all__ = ["access_options", "parse_env", "parse_headers", "source_argument", "target_of"]
+__all__ = [
+    "access_options",
+    "oauth_access_options",
+    "parse_env",
+    "parse_headers",
+    "source_argument",
+    "target_of",
+]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -43,9 +50,15 @@ def source_argument(*, required: bool = True) -> Callable[[_Command], _Command]:
 
 
 def access_options(command: _Command) -> _Command:
-    """Headers, environment and token; for `pull` also OAuth."""
-    options = (*_OPTIONS, *_OAUTH) if command.__name__ == "pull" else _OPTIONS
-    for option in reversed(options):
+    """Headers, environment and token."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def oauth_access_options(command: _Command) -> _Command:
+    """Headers, environment, token and OAuth."""
+    for option in reversed((*_OPTIONS, *_OAUTH)):
         command = option(command)
     return command
 

@@ -21,17 +21,20 @@ _PLACES = 5
 
 def findings_text(findings: Iterable[Finding]) -> str:
     """The findings, errors first, those that say the same of several tools together; "" for none."""
+    from envace_sdk.tools.finding import printable
+
     groups: dict[tuple[str, str, str, str], list[str]] = {}
     for finding in findings:
         key = (finding.severity, finding.rule, finding.message, finding.mend)
         groups.setdefault(key, []).append(f"{finding.tool}{finding.pointer}")
     lines = []
     for (severity, rule, message, mend), places in sorted(groups.items(), key=lambda group: group[0][0]):
-        lines.append(f"{click.style(severity, fg='red' if severity == 'error' else 'yellow')} {rule}: {message}")
-        lines.extend(f"    {place}" for place in places[:_PLACES])
+        colour = "red" if severity == "error" else "yellow"
+        lines.append(f"{click.style(severity, fg=colour)} {rule}: {printable(message)}")
+        lines.extend(f"    {printable(place)}" for place in places[:_PLACES])
         if len(places) > _PLACES:
             lines.append(f"    and {len(places) - _PLACES} more")
-        lines.append(f"  → {mend}")
+        lines.append(f"  → {printable(mend)}")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -118,9 +121,9 @@ def _lines(path: Path) -> int:
 
 
 def _plain(value: Any) -> str:
-    # Descriptions are a stranger's text: nothing in them may move the cursor or break the line.
-    text = " ".join(str(value).split())
-    return "".join(character if character.isprintable() else "�" for character in text)
+    from envace_sdk.tools.finding import printable
+
+    return printable(" ".join(str(value).split()))
 
 
 def _fit(text: str, width: int) -> str:

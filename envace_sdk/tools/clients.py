@@ -6,7 +6,7 @@ All of these are served. A rule speaks once a tool, at its first occurrence.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from envace_sdk.json import Json
@@ -91,7 +91,8 @@ def _input_root(schema: Mapping[str, Json]) -> Iterator[Finding]:
 
 def _input_places(schema: Mapping[str, Json]) -> Iterator[Finding]:
     required = schema.get("required")
-    for here in positions(schema):
+    places = tuple(positions(schema))
+    for here in places:
         if here.path[:-1] != ("properties",) or not isinstance(required, list) or here.path[-1] not in required:
             continue
         if isinstance(here.schema, dict) and "$ref" in here.schema and "type" not in here.schema:
@@ -102,9 +103,9 @@ def _input_places(schema: Mapping[str, Json]) -> Iterator[Finding]:
                 "repeat its type beside the $ref",
             )
             break
-    yield from _first(schema, _is_untyped, _untyped)
-    yield from _first(schema, _is_union, _union)
-    yield from _first(schema, _is_bare_array, _bare_array)
+    yield from _first(places, _is_untyped, _untyped)
+    yield from _first(places, _is_union, _union)
+    yield from _first(places, _is_bare_array, _bare_array)
     if any(path == () for path, _ in references(schema)):
         yield warning(
             ("inputSchema", "$ref"), "root-ref", "a $ref at the root: Gemini CLI cannot read it", "write the schema out"
@@ -112,7 +113,7 @@ def _input_places(schema: Mapping[str, Json]) -> Iterator[Finding]:
 
 
 def _either(schema: Mapping[str, Json], field: str) -> Iterator[Finding]:
-    yield from _first(schema, _is_boolean, lambda path: _boolean(field, path))
+    yield from _first(positions(schema), _is_boolean, lambda path: _boolean(field, path))
     if is_recursive(schema):
         yield warning(
             (field,),
@@ -163,9 +164,9 @@ def _dialect(field: str, dialect: str) -> Iterator[Finding]:
 
 
 def _first(
-    schema: Mapping[str, Json], test: Callable[[Position], bool], make: Callable[[Path], Finding]
+    places: Iterable[Position], test: Callable[[Position], bool], make: Callable[[Path], Finding]
 ) -> Iterator[Finding]:
-    found = next((here for here in positions(schema) if test(here)), None)
+    found = next((here for here in places if test(here)), None)
     if found is not None:
         yield make(found.path)
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from envace_sdk.json import Json
 
-__all__ = ["Finding", "Severity", "error", "pointer", "warning"]
+__all__ = ["Finding", "Severity", "error", "pointer", "printable", "warning"]
 
 Severity = Literal["error", "warning"]
 """`error`: the tool cannot be served and is quarantined. `warning`: served, but some client or era will trip on it."""
@@ -31,7 +31,7 @@ class Finding:
 
     def __str__(self) -> str:
         where = f"{self.tool}{self.pointer}" if self.pointer else self.tool
-        return f"{self.severity}: {where}: {self.message} [{self.rule}] → {self.mend}"
+        return printable(f"{self.severity}: {where}: {self.message} [{self.rule}] → {self.mend}")
 
     def to_json(self) -> dict[str, Json]:
         """The finding as a JSON object, one key per field."""
@@ -46,6 +46,18 @@ def error(where: Iterable[str | int], rule: str, message: str, mend: str) -> Fin
 def warning(where: Iterable[str | int], rule: str, message: str, mend: str) -> Finding:
     """A finding that does not quarantine; the tool's name is filled in by the linter."""
     return Finding("", pointer(where), rule, message, mend, "warning")
+
+
+def printable(text: str) -> str:
+    """Text on one line that cannot play tricks on a terminal: what is not printable is spelled as an escape.
+
+    Names, pointers and messages quote what strangers wrote.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+    )
 
 
 def pointer(tokens: Iterable[str | int]) -> str:

@@ -1,12 +1,16 @@
-"""A fixture: one call that was observed on the real server, with its result."""
+"""A fixture: one request that was observed on the real server, with its answer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from envace_sdk.recordings.format import Event
+
 from .model import ToolCall, ToolResult
 
-__all__ = ["Fixture"]
+__all__ = ["TOOL_CALL", "Fixture"]
+
+TOOL_CALL = "tools/call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,15 @@ class Fixture:
     """
 
     call: ToolCall
+    """Of a request that calls no tool: its method as the name, and its params as the arguments."""
     result: ToolResult
     episode: str = "default"
     position: int = 0
+    method: str = TOOL_CALL
+    notices: tuple[Event, ...] = ()
+    """What the server sent before its answer, since the client was last asked something."""
+
+    @property
+    def is_call(self) -> bool:
+        """Whether a tool was called."""
+        return self.method == TOOL_CALL

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from envace_sdk.errors import ToolsetError
 from envace_sdk.json import Json
 
-from .finding import Finding, error
+from .finding import Finding, error, printable
 
 __all__ = ["SOURCE_META", "Entry", "Format", "format_of", "is_client_config", "is_openapi", "read_entry", "tool_list"]
 
@@ -48,7 +48,7 @@ def tool_list(document: Json, where: str) -> tuple[list[Json], tuple[str, ...]]:
     if not isinstance(document, dict):
         raise ToolsetError(f"{where}: expected {_KNOWN}")
     if isinstance(document.get("error"), dict) and "result" not in document:
-        told = document["error"].get("message", "no message")
+        told = printable(str(document["error"].get("message", "no message"))[:200])
         raise ToolsetError(f"{where}: a JSON-RPC error, not a catalogue: {told}")
     if isinstance(document.get("result"), dict) and "tools" not in document:
         found, keys = tool_list(document["result"], f"{where}: result")

@@ -65,7 +65,7 @@ def check(definition: Json) -> list[Finding]:
 def label(definition: Json, index: int) -> str:
     """How findings call a tool: by its name, or by its position in the list."""
     name = definition.get("name") if isinstance(definition, dict) else None
-    return _printable(name) if isinstance(name, str) and name else f"#{index}"
+    return name if isinstance(name, str) and name else f"#{index}"
 
 
 def has_error(found: Iterable[Finding]) -> bool:
@@ -89,10 +89,3 @@ def catalogue_findings(served: Iterable[Json]) -> list[Finding]:
         "serve fewer tools, or shorten descriptions",
     )
     return [replace(found, tool="*")]
-
-
-def _printable(name: str) -> str:
-    # Findings go to terminals and logs: a name must not be able to move the cursor, or fail to encode.
-    if name.isprintable():
-        return name
-    return json.dumps(name)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from envace_sdk.errors import ToolsetError, UpstreamError
+from envace_sdk.errors import FixtureError, ToolsetError, UpstreamError
 from envace_sdk.json import Json
+from envace_sdk.recordings import is_recording, read_recording
 
 from . import documents, exact
 from .client_files import choose_server, read_servers
@@ -57,6 +58,8 @@ class Loaded:
     folder: Path | None = None
     raw: bytes | None = None
     findings: tuple[Finding, ...] = ()
+    recording: Path | None = None
+    """The recording that the catalogue was taken from."""
 
 
 def load(source: str | Path, access: Access) -> Loaded:
@@ -138,8 +141,26 @@ def _from_path(path: Path, access: Access, server: str | None) -> Loaded:
     folder = path if path.is_dir() else None
     file = _in_folder(path) if folder else path
     name = folder.resolve().name if folder else _stem(file)
+    if server is None and is_recording(file):
+        return _from_recording(file, name)
     loaded = _from_text(_read(file), str(file), name, access, server, file)
     return replace(loaded, folder=folder)
+
+
+def _from_recording(file: Path, name: str) -> Loaded:
+    """The catalogue as the latest recorded session saw it. Without tools, a server may still have resources."""
+    try:
+        recording = read_recording(file)
+    except FixtureError as error:
+        raise ToolsetError(str(error)) from error
+    tools = recording.listing("tools/list", "tools")
+    called = {str(e.params.get("name")) for e in recording.exchanges if e.method == "tools/call"}
+    if tools is None and called:
+        raise ToolsetError(
+            f"{file}: calls are recorded but no catalogue: record a session in which the client lists the tools, or "
+            "give the catalogue as --tools and this file as --fixtures"
+        )
+    return Loaded(name, tuple(map(Entry, tools or ())), recording=file)
 
 
 def _read(file: Path) -> bytes:

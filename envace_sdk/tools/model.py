@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from envace_sdk.json import UNSET, Json, Unset
+from envace_sdk.recordings.format import Client
 
 __all__ = ["Tool", "ToolCall", "ToolResult"]
 
@@ -56,6 +57,10 @@ class ToolCall:
     name: str
     arguments: Mapping[str, Json] = field(default_factory=dict)
     id: str | None = None
+    inputs: tuple[Json, ...] = ()
+    """What the caller said when it was asked in the middle of the call, turn by turn: each an object of answers."""
+    client: Client | None = field(default=None, compare=False)
+    """What the caller can do. It decides only between several recordings of the same call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,10 @@ class ToolResult:
     structured: Json | Unset = UNSET
     is_error: bool = False
     meta: Mapping[str, Json] = field(default_factory=dict)
+    fault: Mapping[str, Json] | None = None
+    """A JSON-RPC error object, where the call was answered with one instead of a result."""
+    wire: Mapping[str, Json] | None = field(default=None, compare=False, repr=False)
+    """The result as it was recorded, with the members that have no place above."""
 
     @classmethod
     def text(cls, text: str, *, is_error: bool = False) -> ToolResult:

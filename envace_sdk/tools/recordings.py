@@ -1,48 +1,97 @@
-"""Reading fixtures: one observed call a line, in JSON.
-
-    {"episode": "a", "tool": "get_order", "arguments": {"order_id": "7"}, "result": {…}, "is_error": false}
-
-`result` is an MCP result when it has a `content` list, else the plain value the tool answered.
-Lines of one episode are in the order they were observed; `episode` defaults to "default".
-"""
+"""From recordings to fixtures: what was observed of tools, resources, prompts and completions."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final, Self
 
 from envace_sdk.errors import FixtureError
 from envace_sdk.json import UNSET, Json
+from envace_sdk.recordings import Dialogues, Exchange, Matching, Recording, SecretRedactor, read_recording
+from envace_sdk.recordings.dialogues import Final as Finished
 
-from .fixture import Fixture
+from .fixture import TOOL_CALL, Fixture
 from .model import ToolCall, ToolResult
 
-__all__ = ["load_fixtures", "result_from_wire"]
+__all__ = ["Recorded", "load_fixtures", "result_from_wire"]
 
-_KEYS = frozenset({"episode", "tool", "arguments", "result", "is_error"})
+_ENVELOPE_ERRORS: Final = frozenset({-32700, -32600, -32020, -32022})
+"""Of what a request was wrapped in, which says nothing about the request: a parse error, no request, headers that do
+not agree, a protocol version."""
+
+_LISTS: Final = frozenset({"tools/list", "prompts/list", "resources/list", "resources/templates/list"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recorded:
+    """What several recordings hold, ready to be looked up."""
+
+    fixtures: tuple[Fixture, ...] = ()
+    """Of the sessions, the later ones first: where two observed the same, the later one counts."""
+    dialogues: Dialogues = field(default_factory=Dialogues)
+    matching: Matching = field(default_factory=Matching)
+    recordings: tuple[Recording, ...] = ()
+
+    @classmethod
+    def load(cls, paths: Sequence[Path], *, ignore: Sequence[str] = ()) -> Self:
+        """Read recordings of any version.
+
+        Args:
+            paths: the files.
+            ignore: parts of requests that never matter; see `Matching`.
+
+        Raises:
+            FixtureError: a file cannot be read, or a line is wrong; the message names file, line and field.
+        """
+        return cls.of([read_recording(path) for path in paths], ignore=ignore)
+
+    @classmethod
+    def of(cls, recordings: Sequence[Recording], *, ignore: Sequence[str] = ()) -> Self:
+        """What these recordings hold, with what their headers say about matching."""
+        headers = [recording.header for recording in recordings]
+        matching = Matching(
+            dict.fromkeys([*(path for header in headers for path in header.ignore), *ignore]),
+            redact=SecretRedactor(
+                [key for header in headers for key in header.redact_keys],
+                [pattern for header in headers for pattern in header.redact_patterns],
+            ),
+        )
+        dialogues = Dialogues(matching)
+        fixtures: list[Fixture] = []
+        for recording in recordings:
+            sessions: dict[str, list[Exchange]] = {}
+            for exchange in recording.exchanges:
+                if exchange.error is not None and exchange.error.get("code") in _ENVELOPE_ERRORS:
+                    continue
+                sessions.setdefault(exchange.session, []).append(exchange)
+            by_hand = recording.header.version == 1
+            seen = [list(_fixtures(dialogues.learn(exchanges), by_hand)) for exchanges in sessions.values()]
+            if not by_hand:
+                seen.reverse()  # recorded on top of one another; fixtures of version 1 are alternatives
+            fixtures += [fixture for session in seen for fixture in session]
+        return cls(tuple(fixtures), dialogues, matching, tuple(recordings))
+
+    def listing(self, method: str, member: str) -> tuple[Json, ...] | None:
+        """The items of a list as the latest recording has them; None where it was not recorded."""
+        found = (recording.listing(method, member) for recording in reversed(self.recordings))
+        return next((items for items in found if items is not None), None)
 
 
 def load_fixtures(path: Path) -> list[Fixture]:
-    """Read a fixtures file.
+    """The calls of tools in a recording of any version, in the order of the file.
 
     Raises:
-        FixtureError: the file cannot be read, or a line is not a fixture; the message names file, line and field.
+        FixtureError: the file cannot be read, or a line is wrong; the message names file, line and field.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FixtureError(f"{path}: cannot be read: {error}") from error
-    positions: Counter[str] = Counter()
-    fixtures = []
-    for number, line in _lines(text):
-        try:
-            fixture = _fixture(line, positions)
-        except FixtureError as error:
-            raise FixtureError(f"{path}:{number}: {error}") from None
-        fixtures.append(fixture)
-    return fixtures
+    recording = read_recording(path)
+    calls = [fixture for fixture in Recorded.of([recording]).fixtures if fixture.is_call]
+    sessions = {session: n for n, session in enumerate(dict.fromkeys(e.session for e in recording.exchanges))}
+    if recording.header.version > 1:
+        return sorted(calls, key=lambda fixture: (sessions[fixture.episode], fixture.position))
+    places = {(exchange.session, exchange.position): n for n, exchange in enumerate(recording.exchanges)}
+    return sorted(calls, key=lambda fixture: places[fixture.episode, fixture.position])
 
 
 def result_from_wire(data: Mapping[str, Json], *, is_error: bool = False) -> ToolResult:
@@ -59,45 +108,41 @@ def result_from_wire(data: Mapping[str, Json], *, is_error: bool = False) -> Too
     )
 
 
+def _fixtures(finished: Sequence[Finished], by_hand: bool) -> Iterator[Fixture]:
+    positions = 0
+    for final in finished:
+        exchange = final.exchange
+        if exchange.method in _LISTS:
+            continue
+        name: Json = exchange.method
+        arguments: Json = exchange.params
+        if exchange.method == TOOL_CALL:
+            name, arguments = exchange.params.get("name"), exchange.params.get("arguments") or {}
+            if not isinstance(name, str) or not isinstance(arguments, dict):
+                continue  # refused by every server, and by this one
+        call = ToolCall(name, arguments, inputs=final.inputs, client=exchange.client)
+        yield Fixture(call, _result(exchange, by_hand), exchange.session, positions, exchange.method, final.notices)
+        positions += 1
+
+
+def _result(exchange: Exchange, by_hand: bool) -> ToolResult:
+    from envace_sdk.evidence.label import strip  # its validation takes longer to import than all the rest
+
+    if exchange.error is not None:
+        block = {"type": "text", "text": str(exchange.error.get("message", ""))}
+        return ToolResult((block,), is_error=True, fault=exchange.error)
+    wire = exchange.result or {}
+    content = wire.get("content")
+    blocks = tuple(filter(_is_block, content)) if isinstance(content, list) else ()
+    meta = wire.get("_meta")
+    return ToolResult(
+        blocks,
+        wire.get("structuredContent", UNSET),
+        is_error=wire.get("isError") is True,
+        meta=strip(meta) if isinstance(meta, dict) else {},
+        wire=None if by_hand else wire,
+    )
+
+
 def _is_block(block: Json) -> bool:
     return isinstance(block, dict) and isinstance(block.get("type"), str)
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    # Not splitlines(): that also breaks at U+2028 and its like, which JSON strings may hold.
-    return ((n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip())
-
-
-def _fixture(line: str, positions: Counter[str]) -> Fixture:
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise FixtureError(f"not JSON: {error}") from error
-    if not isinstance(data, dict):
-        raise FixtureError("expected an object")
-    if unknown := sorted(data.keys() - _KEYS):
-        raise FixtureError(f"unknown field {unknown[0]!r}; known: {', '.join(sorted(_KEYS))}")
-    tool, arguments, episode = data.get("tool"), data.get("arguments", {}), data.get("episode", "default")
-    if not isinstance(tool, str) or not tool:
-        raise FixtureError("tool: expected the tool's name")
-    if not isinstance(arguments, dict):
-        raise FixtureError("arguments: expected an object")
-    if not isinstance(episode, str):
-        raise FixtureError("episode: expected a string")
-    if "result" not in data:
-        raise FixtureError("result: missing")
-    is_error = data.get("is_error", False)
-    if not isinstance(is_error, bool):
-        raise FixtureError("is_error: expected true or false")
-    position = positions[episode]
-    positions[episode] += 1
-    return Fixture(ToolCall(tool, arguments), _result(data["result"], is_error=is_error), episode, position)
-
-
-def _result(value: Json, *, is_error: bool) -> ToolResult:
-    if isinstance(value, dict) and isinstance(value.get("content"), list):
-        return result_from_wire(value, is_error=is_error)
-    if isinstance(value, str):
-        return ToolResult.text(value, is_error=is_error)
-    plain = ToolResult.json(value, structured=True)
-    return ToolResult(plain.content, UNSET if is_error else value, is_error=is_error)

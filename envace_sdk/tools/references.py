@@ -46,8 +46,11 @@ def references(schema: Json) -> Iterator[tuple[Path, str]]:
 
 def is_recursive(schema: Json) -> bool:
     """Whether following the schema's own references (`#…`) can go on for ever."""
+    found = list(references(schema))
+    if not found:
+        return False
     places = {"#" + pointer(here.path): here.path for here in positions(schema)}
-    aims = [(path, places[unquote(target)]) for path, target in references(schema) if unquote(target) in places]
+    aims = [(path, places[unquote(target)]) for path, target in found if unquote(target) in places]
     # From a schema that is referred to, one comes to whatever lies beneath it refers to.
     ahead: dict[Path, set[Path]] = {aim: set() for _, aim in aims}
     for path, aim in aims:

@@ -41,6 +41,8 @@ class Toolset:
     raw: bytes | None = None
     """The JSON array of all definitions in its source's own words: number and escape spellings, order and doubled
     keys are what they were. One line; None where the source was not a list of MCP tools in JSON."""
+    recording: Path | None = None
+    """The recording it was loaded from, if it was: what was observed is in the same file."""
     _by_name: Mapping[str, Tool] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -80,7 +82,8 @@ class Toolset:
 
         `source` is a file, a folder with a `tools.json` in it, `-` for standard input, the URL of a live MCP server
         or of a `.json` or `.yaml` document, a server of a client's configuration as `mcp.json#name`, or the name of a
-        toolset that comes with the package. A file holds MCP, OpenAI or Anthropic tools, or an OpenAPI 3 description.
+        toolset that comes with the package. A file holds MCP, OpenAI or Anthropic tools, an OpenAPI 3 description, or a
+        recording with its catalogue.
 
         Args:
             source: where to read from; a path wins over a shipped name.
@@ -128,6 +131,7 @@ class Toolset:
             folder=loaded.folder,
             raw=loaded.raw,
             findings=loaded.findings,
+            recording=loaded.recording,
         )
 
     @classmethod
@@ -139,6 +143,7 @@ class Toolset:
         folder: Path | None = None,
         raw: bytes | None = None,
         findings: Sequence[Finding] = (),
+        recording: Path | None = None,
     ) -> Self:
         """A toolset of definitions that reading has already found something about; for loaders."""
         definitions = tuple(entry.definition for entry in entries)
@@ -151,4 +156,4 @@ class Toolset:
                 tools.append(Tool(definition))
         found = [*findings, *(finding for group in groups for finding in group)]
         found.extend(catalogue_findings(tool.definition for tool in tools))
-        return cls(name, tuple(tools), tuple(found), tuple(quarantined), definitions, folder, raw)
+        return cls(name, tuple(tools), tuple(found), tuple(quarantined), definitions, folder, raw, recording)

@@ -146,5 +146,9 @@ def pull_now(target: Target) -> Catalogue:
     Raises:
         UpstreamError: as `pull`.
     """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(pull(target))
     with ThreadPoolExecutor(1, thread_name_prefix="pull") as pool:
         return pool.submit(lambda: asyncio.run(pull(target))).result()

@@ -100,8 +100,16 @@ def test_list_shows_the_tools_of_a_source_those_in_quarantine_too(run, catalogue
 
 
 def test_what_a_stranger_wrote_cannot_move_the_cursor(run, catalogue):
-    _, out, _ = run("tools", "list", catalogue({**GOOD, "description": "a\x1b[2Jb"}))
-    assert "\x1b" not in out
+    nasty = {
+        **GOOD,
+        "description": "a\x1b[2Jb",
+        "inputSchema": {"type": "object", "properties": {"\x1b": {"$ref": "#\x1b"}}},
+    }
+    for words in (["list"], ["lint"], ["convert", "--to", "openai"]):
+        code, out, err = run("tools", *words, catalogue(nasty, {**GOOD, "name": "n\x1b[2J"}, {"name": "\ud800"}))
+        assert code in (0, 1)
+        assert "\x1b" not in out + err
+    assert run("tools", "lint", "--format", "json", catalogue({"name": "\ud800"}))[0] == 1
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,6 +19,7 @@ from envace_sdk.tools.upstream import Target, connect, pull, pull_now
 
 A = '{"name":"a","inputSchema":{"type":"object"}}'
 B = '{"name":"b","inputSchema":{"type":"object"}}'
+needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
 WEIRD = '{"x-vendor":{"b":1e-07,"a":1.0,"a":2E3},"name":"\\u00e9\\/<\\u003c>","inputSchema":{},"outputSchema":true}'
 
 
@@ -212,6 +215,7 @@ async def test_several_questions_may_be_asked_at_once_from_several_tasks():
     assert {catalogue.texts for catalogue in catalogues} == {(A,)}
 
 
+@needs_proc
 @pytest.mark.anyio
 async def test_closing_ends_the_process_even_if_it_does_not_want_to():
     code = (
@@ -225,6 +229,7 @@ async def test_closing_ends_the_process_even_if_it_does_not_want_to():
     assert child not in _children()
 
 
+@needs_proc
 @pytest.mark.anyio
 async def test_a_cancelled_connect_leaves_no_process():
     task = asyncio.create_task(pull(scripted(mute_on=["server/discover", "initialize"])))
@@ -251,3 +256,23 @@ def test_the_number_of_pages_is_bounded(monkeypatch):
     monkeypatch.setattr(upstream, "MAX_PAGES", 3)
     pages = [f'[{{"name":"{n}","inputSchema":{{"type":"object"}}}}]' for n in range(5)]
     assert "goes on after 3 pages" in said(scripted(pages=pages))
+
+
+@needs_proc
+def test_an_interrupted_pull_ends_at_once_and_takes_its_process_along(tmp_path):
+    marker = tmp_path / "started"
+    code = (
+        f"import pathlib, sys; sys.path.insert(0, {str(Path(scripted_server.__file__).parent)!r});"
+        f"import scripted_server as s; pathlib.Path({str(marker)!r}).write_text('x');"
+        "s.main({'mute_on': ['server/discover', 'initialize']})"
+    )
+    words = [sys.executable, "-c", "from envace_sdk.cli.main import main; main()", "tools", "pull", "-o", str(tmp_path)]
+    with subprocess.Popen([*words, "--", sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as process:
+        while not marker.exists():
+            time.sleep(0.01)
+        child = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        assert "Traceback" not in process.stderr.read()
+    assert child
+    assert not any(Path(f"/proc/{pid}").exists() for pid in child)

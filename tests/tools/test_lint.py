@@ -70,9 +70,12 @@ def test_pointers_escape_what_json_pointers_escape():
     assert lint([tool(schema)])[0].pointer == "/inputSchema/properties/a~1b~0c/$ref"
 
 
-def test_names_that_could_play_tricks_on_a_terminal_are_escaped_in_findings():
-    [finding, *_] = lint([{"name": "a\x1b[2Jb", "inputSchema": {}}])
-    assert finding.tool == '"a\\u001b[2Jb"'
+def test_what_could_play_tricks_on_a_terminal_is_escaped_when_a_finding_is_shown():
+    schema = {"type": "object", "properties": {"p\x9b": {"$ref": "#/\x07"}}}
+    [finding, *_] = lint([{"name": "a\x1b[2J\nb", "inputSchema": schema}])
+    assert finding.tool == "a\x1b[2J\nb"
+    assert str(finding).isprintable()
+    assert str(finding).startswith("error: a\\x1b[2J\\nb/inputSchema/properties/p\\x9b/$ref: #/\\x07 leads to nothing")
 
 
 def test_the_deepest_definition_that_is_served_and_the_first_that_is_not():
