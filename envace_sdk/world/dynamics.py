@@ -7,6 +7,7 @@ texts are templates, in which `{…}` holds such an expression and `{{` is a bra
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -30,6 +31,8 @@ __all__ = [
 
 FORMAT = 1
 """Version of the file format; a file of a newer one is refused."""
+
+_LINE_ENDS = re.compile("[\x85\u2028\u2029\ufeff]")
 
 Effect = Literal["read", "search", "create", "update", "delete", "compute", "opaque"]
 Status = Literal["permission_error", "validation_error", "not_found", "rate_limited", "conflict", "unknown"]
@@ -254,5 +257,9 @@ class Dynamics(_Model):
 
     def dump(self) -> str:
         """The file's text: keys in a stable order, defaults left out."""
-        data = self.model_dump(exclude_defaults=True)
-        return yaml.safe_dump({"format": FORMAT, **data}, sort_keys=False, allow_unicode=True, width=110)
+        data = {"format": FORMAT, **self.model_dump(exclude_defaults=True)}
+        text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110)
+        if not _LINE_ENDS.search(text):
+            return text
+        # YAML takes these for ends of lines, and its writer does not always say otherwise: spell them out.
+        return yaml.safe_dump(data, sort_keys=False, allow_unicode=False, width=110)

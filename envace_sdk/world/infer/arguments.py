@@ -40,8 +40,8 @@ class Argument:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Its name in lower-case words."""
-        return split(self.path[-1])
+        """Its name in lower-case words; at least one, if only of signs."""
+        return split(self.path[-1]) or (self.path[-1].lower() or "_",)
 
     @cached_property
     def types(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from . import cel
 from .answers import confirmation, list_answer
 from .arguments import Argument, fields_of
-from .creates import changed_field, taken
+from .creates import changed_field
 from .decision import Case
 from .groups import Member
 from .keying import key_of, key_shown
@@ -99,11 +99,10 @@ def update_many_rule(case: Case) -> dict[str, Any]:
         change["take"] = "*"
     else:
         others = [a for a in scene.others(member.reading) if a is not batch]
-        pairs = taken(others, scene)
-        names = pairs if isinstance(pairs, dict) else {name: name for name in pairs}
         change["set"] = {
-            field: f"default(args.{path}, default({cel.member('entity', [field])}, null))"
-            for field, path in names.items()
+            field: f"default({cel.argument(a)}, {cel.or_null(cel.member('target', [field]))})"
+            for a in others
+            for field in [scene.field_name(a)]
         }
         if not others:
             values = state_of(member, scene, flags_first=case.decision.sense == "flag")
