@@ -43,6 +43,8 @@ class Options:
     clock: datetime | None = None
     seed_data: tuple[str, ...] = ()
     fixtures: tuple[Path, ...] = ()
+    ignore: tuple[str, ...] = ()
+    recorded_only: bool = False
     dynamics: Path | None = None
     store: str | None = None
     exact: bool = False
@@ -136,22 +138,37 @@ def _realms(options: Options) -> Iterator[tuple[Mapping[str, Worlds], Store | No
 
             store = opened.enter_context(Store.open(options.store))
         realms: dict[str, Worlds] = {}
-        for name, source in options.sources:
-            environment = _environment(name, source, options)
-            toolset = environment.toolset.name
-            if toolset in realms:
-                raise ToolsetError(f"two toolsets are named {toolset!r}: give one another name, --tools NAME={source}")
-            realms[toolset] = Worlds(environment, seed=options.seed, clock=options.clock, store=store)
-            realms[toolset].get(options.world)
-        # Start data stays for good: without this, each full collection walks through all of it.
-        gc.collect()
-        gc.freeze()
+        with _settling():
+            for name, source in options.sources:
+                environment = _environment(name, source, options)
+                toolset = environment.toolset.name
+                if toolset in realms:
+                    raise ToolsetError(f"two toolsets are named {toolset!r}: name one anew, --tools NAME={source}")
+                realms[toolset] = Worlds(environment, seed=options.seed, clock=options.clock, store=store)
+                realms[toolset].get(options.world)
         yield realms, store
+
+
+@contextlib.contextmanager
+def _settling() -> Iterator[None]:
+    """What is loaded meanwhile stays for good: no collection walks through it, neither now nor later."""
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        gc.enable()
 
 
 def _environment(name: str | None, source: str, options: Options) -> Environment:
     environment = Environment.load(
-        source, name=name, dynamics=options.dynamics, fixtures=options.fixtures, seed_data=options.seed_data
+        source,
+        name=name,
+        dynamics=options.dynamics,
+        fixtures=options.fixtures,
+        seed_data=options.seed_data,
+        ignore=options.ignore,
+        recorded_only=options.recorded_only,
     )
     for finding in environment.toolset.findings:
         if finding.severity == "error":
