@@ -75,7 +75,9 @@ def main() -> None:
         fleet.write(folder, options.entities)
         one, forks = _memory(folder)
         rows = asyncio.run(_measure(folder, options.calls, options.entities))
+        starts = asyncio.run(_start_up(folder.parent))
     _report(rows, one, forks, options)
+    print(f"start to first tool list, stdio, empty world: {starts[0]:.2f} s, echo {starts[1]:.2f} s")
     sys.exit(0 if all(row.keeps_bars for row in rows) and forks < 2 * one else 1)
 
 
@@ -97,6 +99,21 @@ async def _measure(folder: Path, count: int, entities: int) -> list[Row]:
     return rows
 
 
+async def _start_up(folder: Path) -> list[float]:
+    """Seconds from starting a stdio server to its first tool list, of both: the median of seven."""
+    empty = folder / "empty"
+    fleet.write(empty, 0)
+    async with _targets("stdio", None, empty, folder / "payloads.json") as targets:
+        times: list[list[float]] = [[], []]
+        for _ in range(7):
+            for turn, target in enumerate(targets):
+                begin = time.perf_counter()
+                async with Client(target) as client:
+                    await client.list_tools()
+                    times[turn].append(time.perf_counter() - begin)
+    return [sorted(taken)[3] for taken in times]
+
+
 async def _payloads(environment: Environment, path: Path) -> Path:
     """A rehearsed answer of each tool, for the echo to give."""
     world, wires = environment.world(), {}
@@ -108,10 +125,12 @@ async def _payloads(environment: Environment, path: Path) -> Path:
 
 
 @contextlib.asynccontextmanager
-async def _targets(transport: str, environment: Environment, folder: Path, payloads: Path) -> AsyncIterator[list[Any]]:
+async def _targets(
+    transport: str, environment: Environment | None, folder: Path, payloads: Path
+) -> AsyncIterator[list[Any]]:
     """What a client connects to: the rehearsed server, then the echo."""
     words = [str(ECHO), str(folder / "tools.json"), str(payloads)]
-    if transport == "in-memory":
+    if environment is not None and transport == "in-memory":
         yield [RehearsedServer(Worlds(environment)), build(folder / "tools.json", payloads)]
     elif transport == "stdio":
         served = [*SERVE, "--tools", str(folder)]
