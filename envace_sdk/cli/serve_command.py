@@ -51,6 +51,8 @@ The server ends, with exit code 0, at the end of input and on SIGINT and SIGTERM
 @click.option("--clock", metavar="TIME", help="Of new worlds, as in 2026-01-01T09:00:00Z.")
 @click.option("--seed-data", multiple=True, metavar="FILE", help="Start data: .json, .jsonl, .csv or .yaml.")
 @click.option("--fixtures", multiple=True, type=_FILE, metavar="FILE", help="Recordings to answer from.")
+@click.option("--ignore", multiple=True, metavar="[TOOL:]PATH", help="Part of requests that never matters to them.")
+@click.option("--recorded-only", is_flag=True, help="Answer what is recorded; all else is an error that says why.")
 @click.option("--dynamics", type=_FILE, metavar="FILE", help="Rules to use instead of the toolset's own.")
 @click.option("--store", metavar="URL", help="Keep worlds in this database: sqlite:///FILE or postgresql://…")
 @click.option("--exact", is_flag=True, help="List every definition byte for byte, malformed ones and all.")
@@ -90,6 +92,8 @@ def serve(
             "--http" if address is None else "no --seed-data, --fixtures or --dynamics: they belong to one toolset"
         )
         raise click.UsageError(f"several --tools need {missing}")
+    if address is None and named[0][1] == "-":
+        raise click.UsageError("--tools - needs --http: here standard input carries the client's requests")
     serving = _load("serving")
     settings = serving.Options(
         sources=named,

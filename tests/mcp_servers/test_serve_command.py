@@ -46,6 +46,12 @@ def test_a_missing_extra_is_named_with_its_install_command(folder, cli, monkeypa
     assert "pip install 'envace-sdk[mcp]'" in said.err
 
 
+def test_a_catalogue_cannot_come_where_the_requests_come_from(cli):
+    said = cli("serve", "--tools", "-")
+    assert said.code == 2
+    assert "--http" in said.err
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
