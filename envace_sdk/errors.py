@@ -8,6 +8,7 @@ EnvaceError
 ├── DynamicsError           a dynamics file is wrong
 │   └── ExpressionError     a CEL expression does not parse or cannot be evaluated
 ├── FixtureError            a recording cannot be read
+│   └── MissError           only recordings may answer, and none does
 ├── WorldError              a world, snapshot or start data is not usable
 ├── UnknownToolError        a call names a tool that the toolset does not have
 ├── TaskError               a task file is wrong
@@ -26,6 +27,7 @@ __all__ = [
     "EvidenceError",
     "ExpressionError",
     "FixtureError",
+    "MissError",
     "SchemaError",
     "StaleWorldError",
     "StoreError",
@@ -68,6 +70,10 @@ class ExpressionError(DynamicsError):
 
 class FixtureError(EnvaceError):
     """A recording cannot be read; the message names the file and the line."""
+
+
+class MissError(FixtureError):
+    """Only recordings may answer, and none does; the message names the closest one and what differs."""
 
 
 class WorldError(EnvaceError):

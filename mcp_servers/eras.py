@@ -65,8 +65,11 @@ def refusal(definition: Mapping[str, Json], era: Era) -> str | None:
 def project_result(result: ToolResult, era: Era) -> dict[str, Any]:
     """The wire form of a result: what an era cannot carry of it is left out, or becomes text.
 
-    Errors carry no structured content: clients hold it against the output schema, which describes successes.
+    Errors carry no structured content: clients hold it against the output schema, which describes successes. A result
+    that was recorded keeps the members it had, and lacks those it lacked.
     """
+    if result.wire is not None:
+        return _recorded(result.wire, era)
     content = list(result.content)
     if not all(_is_plain_text(block) for block in content):
         content = [_carried(block, era) for block in strip_blocks(content)]
@@ -75,6 +78,16 @@ def project_result(result: ToolResult, era: Era) -> dict[str, Any]:
     if structured is not UNSET and not result.is_error and (era.is_stateless or isinstance(structured, dict)):
         wire["structuredContent"] = structured
     return wire
+
+
+def _recorded(recorded: Mapping[str, Json], era: Era) -> dict[str, Any]:
+    wire = {name: value for name, value in recorded.items() if name not in ("_meta", "resultType")}
+    content = wire.get("content")
+    if isinstance(content, list) and all(isinstance(block, dict) for block in content):
+        wire["content"] = [block if _is_plain_text(block) else _carried(block, era) for block in strip_blocks(content)]
+    if not era.is_stateless and not isinstance(wire.get("structuredContent", {}), dict):
+        del wire["structuredContent"]
+    return {**wire, **era.result}
 
 
 def _is_plain_text(block: Mapping[str, Json]) -> bool:

@@ -42,6 +42,7 @@ from .address import Names
 from .control import OPERATIONS, Control
 from .exact import Splice, SplicingApp
 from .guards import BearerGuard, HostGuard
+from .resumption import RETRY_MILLISECONDS, Resumption
 from .server import RehearsedServer
 
 __all__ = ["HttpOptions", "build_app", "serve"]
@@ -120,8 +121,13 @@ def _mcp_endpoint(worlds: Worlds, options: HttpOptions) -> tuple[StreamableHTTPS
         page_size=options.page_size,
         version=options.version,
     )
+    disconnects = server.playback.surface.disconnects
     manager = StreamableHTTPSessionManager(
-        server, json_response=options.json_response, max_request_body_size=options.body_limit
+        server,
+        event_store=Resumption() if disconnects else None,
+        retry_interval=RETRY_MILLISECONDS if disconnects else None,
+        json_response=options.json_response,
+        max_request_body_size=options.body_limit,
     )
     endpoint: ASGIApp = _WorldEndpoint(manager.asgi_app, worlds, options.default_world)
     if options.exact:

@@ -9,31 +9,37 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.server.subscriptions import ListenHandler
 from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     SERVER_INFO_META_KEY,
     CallToolRequestParams,
     PaginatedRequestParams,
+    RequestParams,
     methods,
 )
 from pydantic_core import PydanticSerializationError, to_json
 
-from envace_sdk.errors import EnvaceError, UnknownToolError
+from envace_sdk.errors import EnvaceError, MissError, UnknownToolError
 from envace_sdk.evidence.label import Rehearsed, label
 from envace_sdk.json import Json
 from envace_sdk.rehearse import Worlds
+from envace_sdk.tools.fixture import TOOL_CALL, Fixture
 from envace_sdk.tools.model import ToolCall, ToolResult
 
+from .callers import caller
 from .catalogue import Catalogue
+from .conversation import Questions
 from .eras import Era, era_of, project_result
+from .playback import Answer, Playback, fault_of
 from .progress import Heartbeat
 
 __all__ = ["RehearsedServer"]
@@ -41,7 +47,8 @@ __all__ = ["RehearsedServer"]
 logger = logging.getLogger(__name__)
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
-_NOTIFICATIONS: Final = NotificationOptions(tools_changed=True)
+NOT_RECORDED = -32050
+"""The JSON-RPC error where only recordings may answer and none does."""
 
 
 class RehearsedServer(Server[Any]):
@@ -66,18 +73,18 @@ class RehearsedServer(Server[Any]):
         version: str = "",
     ) -> None:
         toolset = worlds.environment.toolset
+        self.playback = Playback(worlds, self._world_of)
         super().__init__(
-            toolset.name,
-            version=version,
+            **self.playback.surface.identity(toolset.name, version),
             on_list_tools=self._on_list_tools,  # type: ignore[arg-type]  # the SDK takes wire dicts too
             on_call_tool=self._on_call_tool,  # type: ignore[arg-type]
-            on_subscriptions_listen=ListenHandler(InMemorySubscriptionBus()),
+            on_subscriptions_listen=ListenHandler(self.playback.bus),
             get_tool_input_schema=lambda name: toolset[name].input_schema if name in toolset else None,
         )
         self.worlds = worlds
         self.catalogue = Catalogue(toolset, exact=exact, page_size=page_size)
         self.middleware.append(self._answer)
-        self._answers = {"tools/call": self._call, "tools/list": self._list}
+        self._answers = {"tools/call": self._call, "tools/list": self._list, **self._add_recorded_methods()}
         self._world = world
         self._progress_interval = progress_interval
 
@@ -88,45 +95,86 @@ class RehearsedServer(Server[Any]):
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
         """As the SDK's, with `listChanged` for tools: HTTP transports ask for the options without arguments."""
-        options = notification_options or _NOTIFICATIONS
+        announced = self.playback.surface.announced
+        options = notification_options or NotificationOptions("prompts" in announced, "resources" in announced, True)
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
     async def _answer(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """The middleware: answer tool requests here, and leave all else to the SDK."""
+        """The middleware: answer tool requests, and what else was recorded, here; leave the rest to the SDK."""
         answer = self._answers.get(ctx.method)
         era = era_of(ctx.protocol_version)
         unready = not era.is_stateless and ctx.session.client_params is None
         if answer is None or ctx.request_id is None or unready:
             return await call_next(ctx)  # before a handshake the SDK refuses, in its own words
         params = ctx.params or {}
-        methods.validate_client_request(ctx.method, ctx.protocol_version, params)
-        return await answer(ctx, params, era)
+        if ctx.method in methods.SPEC_CLIENT_METHODS:
+            try:
+                methods.validate_client_request(ctx.method, ctx.protocol_version, params)
+            except KeyError:
+                return await call_next(ctx)  # not a method of this revision
+        try:
+            return await answer(ctx, params, era)
+        except Questions as asked:
+            return self._stamped(asked.wire, {}, era)
+
+    def _add_recorded_methods(self) -> dict[str, Answer]:
+        """Let the SDK know what is answered, for it tells clients; answering is `_answer`'s."""
+        answers: dict[str, Answer] = {}
+        for method, params_type in self.playback.surface.methods.items():
+            answer = self.playback.answer(method)
+            if answer is not None:
+                answers[method] = partial(self._played, answer)
+                self.add_request_handler(method, params_type, partial(self._handle, answer))
+        return answers
+
+    async def _played(self, answer: Answer, context: Context, params: Mapping[str, Json], era: Era) -> dict[str, Any]:
+        wire = await answer(context, params, era)
+        return self._stamped(wire, wire.pop("_meta", {}), era)
+
+    async def _handle(self, answer: Answer, context: Context, _: RequestParams) -> dict[str, Any]:
+        return await self._played(answer, context, context.params or {}, era_of(context.protocol_version))
+
+    def _world_of(self, context: Context) -> str:
+        return self._world if isinstance(self._world, str) else self._world(context.request)
 
     async def _list(self, context: Context, params: Mapping[str, Json], era: Era) -> dict[str, Any]:  # noqa: ARG002
         page = self.catalogue.page(era, params.get("cursor"))
         return self._stamped(page, {}, era)
 
     async def _call(self, context: Context, params: Mapping[str, Json], era: Era) -> dict[str, Any]:
-        call = ToolCall(params["name"], _json_only(params.get("arguments") or {}))
-        world = self._world if isinstance(self._world, str) else self._world(context.request)
+        client = caller(context, params, era)
+        inputs = await self.playback.converse(context, TOOL_CALL, params, era, client)
+        call = ToolCall(params["name"], _json_only(params.get("arguments") or {}), inputs=inputs, client=client)
+        world = self._world_of(context)
         with Heartbeat(context.session.report_progress, interval=self._progress_interval):
-            result = await self._rehearsed(world, call)
+            result, fixture = await self._rehearsed(world, call)
+        if fixture is not None:
+            await self.playback.play(context, fixture.notices, era, client)
+            if result.fault is not None:
+                raise fault_of(fixture)
         wire = self._stamped(project_result(result, era), result.meta, era)
         return _as_sent(wire, call)
 
-    async def _rehearsed(self, world: str, call: ToolCall) -> ToolResult:
+    async def _rehearsed(self, world: str, call: ToolCall) -> tuple[ToolResult, Fixture | None]:
         try:
-            return (await self.worlds.call(world, call)).result
+            rehearsal = await self.worlds.call(world, call)
         except UnknownToolError as error:
+            environment = self.worlds.environment
+            if (fixture := environment.recall(TOOL_CALL, call, self.worlds.get(world).state)) is not None:
+                return fixture.result, fixture
             if (found := self._quarantine_notice(call.name)) is None:
                 raise MCPError(INVALID_PARAMS, str(error)) from error
-            return self._failed(world, found)
+            return self._failed(world, found), None
+        except MissError as error:
+            logger.warning("calling %r in world %r: %s", call.name, world, error)
+            raise MCPError(NOT_RECORDED, str(error)) from error
         except EnvaceError as error:
             logger.warning("calling %r in world %r: %s", call.name, world, error)
-            return self._failed(world, f"This call cannot be rehearsed: {error}")
+            return self._failed(world, f"This call cannot be rehearsed: {error}"), None
         except Exception as error:
             logger.exception("calling %r in world %r", call.name, world)
             raise MCPError(INTERNAL_ERROR, "Internal error; the server's log has the details") from error
+        return rehearsal.result, rehearsal.fixture
 
     def _quarantine_notice(self, name: str) -> str | None:
         """What to say to a client that calls a tool which `exact` lists although it is quarantined."""

@@ -166,6 +166,20 @@ class Connection:
         """
         return await self._request("tools/call", {"name": name, "arguments": dict(arguments)}, next(self._ids))
 
+    async def ask_raw(self, method: str, params: Mapping[str, Json]) -> dict[str, Json]:
+        """The answer to any request as it came: `{"result": …}`, or `{"error": …}` where the server refused.
+
+        Raises:
+            UpstreamError: the server is gone, or does not answer in time.
+        """
+        try:
+            return {"result": await self._request(method, dict(params), next(self._ids))}
+        except UpstreamError as error:
+            cause = error.__cause__
+            if not isinstance(cause, MCPError) or is_closed(cause) or cause.code == types.REQUEST_TIMEOUT:
+                raise
+            return {"error": cause.error.model_dump(exclude_none=True)}
+
     async def _run(self) -> None:
         async with self._carrier.run() as (read, write):
             self._dispatcher = JSONRPCDispatcher(read, write)
@@ -191,9 +205,10 @@ class Connection:
                 types.CLIENT_CAPABILITIES_META_KEY: {},
             }
             headers[MCP_METHOD_HEADER] = method
+            if (named := params.get("uri" if method == "resources/read" else "name")) is not None:
+                headers[MCP_NAME_HEADER] = encode_header_value(named)
             if method == "tools/call":
-                headers[MCP_NAME_HEADER] = encode_header_value(params["name"])
-                headers |= mcp_param_headers(self._headers.get(params["name"], {}), params["arguments"])
+                headers |= mcp_param_headers(self._headers.get(params["name"], {}), params.get("arguments") or {})
         options: CallOptions = {"timeout": self._target.timeout, "request_id": request_id, "headers": headers}
         try:
             return await self._dispatcher.send_raw_request(method, params, options)

@@ -16,7 +16,7 @@ from envace_sdk.tools.upstream import Target
 from .upstream_frames import Frames, tap
 from .upstream_oauth import authorization
 
-__all__ = ["Endpoint"]
+__all__ = ["Endpoint", "checked_headers", "checked_url"]
 
 _MOST_BYTES: Final = 64 * 1024 * 1024
 """Of one server-sent event: a long catalogue is one event."""
@@ -38,12 +38,12 @@ class Endpoint:
         Raises:
             UpstreamError: the URL or a header cannot be sent.
         """
-        url = self._url()
+        url = checked_url(self._target)
         async with AsyncExitStack() as stack:
             auth = await stack.enter_async_context(authorization(self._target)) if self._target.oauth else None
             client = await stack.enter_async_context(
                 httpx2.AsyncClient(
-                    headers=self._headers(),
+                    headers=checked_headers(self._target),
                     auth=auth,
                     timeout=httpx2.Timeout(self._target.timeout),
                     event_hooks={"response": [self._seen]},
@@ -57,27 +57,31 @@ class Endpoint:
         """Nothing that the status does not say."""
         return ""
 
-    def _url(self) -> str:
-        url = self._target.url or ""
-        try:
-            parsed = httpx2.URL(url)
-        except (httpx2.InvalidURL, ValueError) as error:
-            raise UpstreamError(f"{self._target}: no URL: {error}") from error
-        if parsed.scheme not in ("http", "https") or not parsed.host:
-            raise UpstreamError(f"{self._target}: expected an http or https URL")
-        return url
-
-    def _headers(self) -> dict[str, str]:
-        # Compressed bodies could not be kept as they are on the wire.
-        headers = {"accept-encoding": "identity", **self._target.headers}
-        if self._target.token is not None:
-            headers["authorization"] = f"Bearer {self._target.token}"
-        for name, value in headers.items():
-            if not (name.isascii() and value.isascii() and name.isprintable() and value.isprintable()):
-                raise UpstreamError(f"{self._target}: the header {name!r} holds what HTTP cannot carry")
-        return headers
-
     async def _seen(self, response: httpx2.Response) -> None:
         if response.request.method == "POST" and str(response.request.url) == str(httpx2.URL(self._target.url or "")):
             self.status = response.status_code if response.status_code >= 400 else None
             tap(response, self._frames)
+
+
+def checked_url(target: Target) -> str:
+    """The URL of a target. Raises: UpstreamError, when it is none that HTTP can reach."""
+    url = target.url or ""
+    try:
+        parsed = httpx2.URL(url)
+    except (httpx2.InvalidURL, ValueError) as error:
+        raise UpstreamError(f"{target}: no URL: {error}") from error
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise UpstreamError(f"{target}: expected an http or https URL")
+    return url
+
+
+def checked_headers(target: Target) -> dict[str, str]:
+    """The headers that a target is reached with. Raises: UpstreamError, when HTTP cannot carry one."""
+    # Compressed bodies could not be kept as they are on the wire.
+    headers = {"accept-encoding": "identity", **target.headers}
+    if target.token is not None:
+        headers["authorization"] = f"Bearer {target.token}"
+    for name, value in headers.items():
+        if not (name.isascii() and value.isascii() and name.isprintable() and value.isprintable()):
+            raise UpstreamError(f"{target}: the header {name!r} holds what HTTP cannot carry")
+    return headers

@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "demo": ("envace_sdk.cli.demo_command:demo", "Rehearse a session through a real MCP client."),
     "doctor": ("envace_sdk.cli.doctor_command:doctor", "Say what is installed and works on this machine."),
     "infer": ("envace_sdk.cli.infer_command:infer", "Write a toolset's dynamics from its schemas."),
+    "record": ("envace_sdk.cli.record_command:record", "Record a real MCP server, for its twin."),
     "serve": ("envace_sdk.cli.serve_command:serve", "Serve rehearsed tools to any MCP client."),
     "tasks": ("envace_sdk.cli.tasks_commands:tasks", "Check a toolset's tasks."),
     "tools": ("envace_sdk.cli.tools_commands:tools", "List, lint, pull and convert tool catalogues."),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .tools_diff import diff
 from .tools_options import (
     access_options,
     oauth_access_options,
@@ -32,10 +33,11 @@ Examples:
   envace-sdk tools lint ./tools.json
   envace-sdk tools pull -o twin/ -- npx -y @modelcontextprotocol/server-memory
   envace-sdk tools convert ./openapi.yaml --to mcp -o tools.json
+  envace-sdk tools diff ./tools.json https://mcp.example.com/mcp
 """,
 )
 def tools() -> None:
-    """List, lint, pull and convert tool catalogues.
+    """List, lint, pull, compare and convert tool catalogues.
 
     A SOURCE is a file, a folder with a tools.json in it, - for standard input, the URL of a live MCP server or of a
     .json or .yaml document, a server of a client's configuration as mcp.json#NAME, or the name of a toolset that comes
@@ -211,6 +213,9 @@ def convert(source: str, form: Any, output: str | None, strict: bool, **access: 
     if found:
         click.echo(findings_text(found), err=True, nl=False)
     _exit_on(found, strict=strict, errors=strict)
+
+
+tools.add_command(diff)
 
 
 def _load(source: str, access: dict[str, Any]) -> Any:

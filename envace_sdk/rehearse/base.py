@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, Protocol
 
+from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
 from envace_sdk.world.answer import Touch
 from envace_sdk.world.dynamics import Status
@@ -51,6 +52,8 @@ class Rehearsal:
     prompt_hash: str | None = None
     writes: frozenset[Touch] | None = None
     """What the call wrote, where the layer knows; None: whatever differs between the states."""
+    fixture: Fixture | None = None
+    """The recorded call that was answered from, if one was."""
 
 
 class Rehearser(Protocol):

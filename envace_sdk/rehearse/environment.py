@@ -14,7 +14,7 @@ from envace_sdk.evidence.label import Rehearsed, label
 from envace_sdk.json import Json
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import ToolCall
-from envace_sdk.tools.recordings import load_fixtures
+from envace_sdk.tools.recordings import Recorded
 from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.infer import infer
@@ -25,7 +25,7 @@ from envace_sdk.world.world import World
 
 from .base import Rehearsal, Rehearser
 from .dynamics import DynamicsRehearser
-from .fixtures import FixtureRehearser, note_changes
+from .fixtures import FixtureRehearser, RecalledRehearser, note_changes
 from .ladder import Ladder
 from .schema import SchemaRehearser
 
@@ -41,6 +41,8 @@ class Environment:
         fixtures: observed calls, answered before anything else as long as they are still true.
         start: the state a new world begins with.
         model: the learned environment role, asked where neither fixture nor rule answers.
+        recorded: recordings of the real server; their fixtures come after those of `fixtures`.
+        recorded_only: answer with recordings, or not at all.
     """
 
     def __init__(
@@ -51,19 +53,28 @@ class Environment:
         fixtures: Sequence[Fixture] = (),
         start: State | None = None,
         model: Rehearser | None = None,
+        recorded: Recorded | None = None,
+        recorded_only: bool = False,
     ) -> None:
         self.toolset = toolset
         self.dynamics = infer(toolset) if dynamics is None else dynamics
-        self.fixtures = tuple(fixtures)
+        self.recorded = recorded or Recorded()
+        everything = (*fixtures, *self.recorded.fixtures)
+        self.fixtures = tuple(fixture for fixture in everything if fixture.is_call)
         tools = {tool.name: tool for tool in toolset}
         interpreter = Interpreter(self.dynamics, f"dynamics of {toolset.name}")
-        recorded = FixtureRehearser(self.fixtures, tools, self.dynamics, interpreter)
-        self.start = recorded.learn(start or State.start(dynamics=self.dynamics))
-        layers: list[Rehearser] = [recorded, DynamicsRehearser(interpreter)]
-        if model is not None:
+        observed = FixtureRehearser(everything, tools, self.dynamics, interpreter, self.recorded.matching)
+        self._observed = observed
+        self.start = observed.learn(start or State.start(dynamics=self.dynamics))
+        layers: list[Rehearser] = [observed]
+        if not recorded_only:
+            layers += [RecalledRehearser(observed, over_rules=True), DynamicsRehearser(interpreter)]
+        layers.append(RecalledRehearser(observed))
+        if model is not None and not recorded_only:
             layers.append(model)
-        layers.append(SchemaRehearser(tuple(toolset), self.dynamics, interpreter, self.fixtures))
-        self._ladder = Ladder(tools, self.dynamics, recorded, layers)
+        if not recorded_only:
+            layers.append(SchemaRehearser(tuple(toolset), self.dynamics, interpreter, self.fixtures))
+        self._ladder = Ladder(tools, self.dynamics, observed, layers)
 
     @classmethod
     def load(
@@ -75,11 +86,14 @@ class Environment:
         seed_data: Sequence[str | Path] = (),
         model: Rehearser | None = None,
         name: str | None = None,
+        ignore: Sequence[str] = (),
+        recorded_only: bool = False,
     ) -> Self:
         """Load a toolset from wherever `Toolset.load` can, with the files that lie beside it.
 
         In a toolset's folder, `dynamics.yaml`, `fixtures.jsonl` and `world.json` are used when they are there;
-        `dynamics` replaces the first, `fixtures` and `seed_data` add to the others.
+        `dynamics` replaces the first, `fixtures` and `seed_data` add to the others. Of a recording, the catalogue is
+        the toolset. `ignore` names parts of requests that do not matter for recordings, as `Matching` has them.
 
         Raises:
             ToolsetError, DynamicsError, FixtureError, WorldError: a file is wrong; the message names it.
@@ -88,13 +102,14 @@ class Environment:
         beside = _Beside(toolset.folder)
         rules_file = dynamics or beside.file("dynamics.yaml")
         rules = Dynamics.load(rules_file) if rules_file else infer(toolset)
-        recorded = [*filter(None, [beside.file("fixtures.jsonl")]), *fixtures]
+        recorded = [*filter(None, [beside.file("fixtures.jsonl"), toolset.recording]), *fixtures]
         clock, collections = beside.start()
         start = State.start(dynamics=rules, collections=collections, clock=clock or DEFAULT_CLOCK)
         environment = cls(
             toolset,
             dynamics=rules,
-            fixtures=[fixture for path in recorded for fixture in load_fixtures(path)],
+            recorded=Recorded.load(recorded, ignore=ignore),
+            recorded_only=recorded_only,
             start=start,
             model=model,
         )
@@ -119,10 +134,19 @@ class Environment:
 
         Raises:
             UnknownToolError: no tool has that name.
+            MissError: only recordings may answer, and none does.
             DynamicsError: the tool's rule cannot be evaluated.
             UnsatisfiableError: the tool's output schema admits nothing.
         """
         return await self._ladder.rehearse(call, state)
+
+    def recall(self, method: str, call: ToolCall, state: State) -> Fixture | None:
+        """What was recorded of a request that calls no tool: true in `state` if possible, else as it was seen last."""
+        return self._observed.find(call, state, method) or self._observed.recall(call, state, method)
+
+    def explain_miss(self, method: str, call: ToolCall) -> str:
+        """Why no recording answers such a request: the closest one, and what differs."""
+        return self._observed.explain(call, method) or "nothing is recorded"
 
     async def call(self, world: World, call: ToolCall) -> Rehearsal:
         """Rehearse `call` on `world` and let it happen there. Calls on one world take turns.
@@ -130,7 +154,7 @@ class Environment:
         A call that is cancelled or fails leaves the world as it was. The result carries the evidence label.
 
         Raises:
-            UnknownToolError, DynamicsError, UnsatisfiableError: as `rehearse`.
+            UnknownToolError, MissError, DynamicsError, UnsatisfiableError: as `rehearse`.
         """
         async with world.lock:
             rehearsal = await self._ladder.rehearse(call, world.state)

@@ -4,6 +4,9 @@ A fixture is true while nothing it read has been written since. To tell, every w
 wrote (an entity, its collection, the world), a digest chained from call to call. At load the recorded writes are
 applied once, in order, and each fixture notes the history of what it read at that moment; it answers whenever the
 live world has the same one. So a fixture holds again after the same recorded writes, on any fork, and after a reset.
+
+Of tools whose effect is unknown, the recorded order is all that is known to hold. Called in another one, they answer
+as they did when recorded all the same, with less confidence: nothing else speaks of them (`RecalledRehearser`).
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from random import Random
 from envace_sdk.errors import DynamicsError
 from envace_sdk.evidence.canonical import digest
 from envace_sdk.json import Json
-from envace_sdk.tools.fixture import Fixture
+from envace_sdk.recordings import Client, Matching, explain_miss
+from envace_sdk.tools.fixture import TOOL_CALL, Fixture
 from envace_sdk.tools.model import Tool, ToolCall
 from envace_sdk.world.answer import Touch
 from envace_sdk.world.diff import diff
@@ -29,11 +33,14 @@ from envace_sdk.world.state import State
 from .absorb import absorb, shown_entities
 from .base import Context, Outcome, Rehearsal
 
-__all__ = ["FixtureRehearser", "call_digest", "note_changes", "writes"]
+__all__ = ["FixtureRehearser", "RecalledRehearser", "call_digest", "note_changes", "writes"]
 
 EVERYTHING = "*"
 UNKNOWN = "?"
 """Scope of writes by tools of which no rule says what they change: whoever reads anything depends on it."""
+_VAGUE = frozenset({EVERYTHING, UNKNOWN})
+RECALLED = 0.7
+"""Confidence in what was recorded of a tool of unknown effect, in another order."""
 
 
 def call_digest(call: ToolCall) -> str:
@@ -72,13 +79,19 @@ class FixtureRehearser:
     """Answers calls that were observed, from the recordings; passes on all others."""
 
     def __init__(
-        self, fixtures: Sequence[Fixture], tools: Mapping[str, Tool], dynamics: Dynamics, interpreter: Interpreter
+        self,
+        fixtures: Sequence[Fixture],
+        tools: Mapping[str, Tool],
+        dynamics: Dynamics,
+        interpreter: Interpreter,
+        matching: Matching | None = None,
     ) -> None:
         self._tools = tools
         self._dynamics = dynamics
         self._interpreter = interpreter
+        self._matching = matching or Matching()
         self._held: dict[str, list[_Held]] = {}
-        self._fixtures = [f for f in fixtures if f.call.name in tools]
+        self._fixtures = tuple(fixtures)
 
     def learn(self, start: State) -> State:
         """Note what each fixture read, and return the start state with the entities that recordings show were there.
@@ -93,19 +106,61 @@ class FixtureRehearser:
         for episode in episodes.values():
             state = start
             for fixture in sorted(episode, key=lambda f: f.position):
-                scopes = self._reads(fixture.call, state)
-                self._held.setdefault(call_digest(fixture.call), []).append(
-                    _Held(fixture, scopes, _history(state, scopes))
-                )
-                state = self.advance(state, self._after(fixture, state), fixture.call)
+                is_known = fixture.is_call and fixture.call.name in self._tools
+                scopes = self._reads(fixture.call, state) if is_known else (UNKNOWN, EVERYTHING)
+                key = self._key(fixture.method, fixture.call)
+                self._held.setdefault(key, []).append(_Held(fixture, scopes, _history(state, scopes)))
+                if is_known and not fixture.result.is_error:
+                    state = self.advance(state, self._after(fixture, state), fixture.call)
         return start
 
-    def find(self, call: ToolCall, state: State) -> Fixture | None:
-        """The first fixture of this very call that is true in `state`."""
-        for held in self._held.get(call_digest(call), ()):
-            if _history(state, held.scopes) == held.history:
-                return held.fixture
-        return None
+    def find(self, call: ToolCall, state: State, method: str = TOOL_CALL) -> Fixture | None:
+        """The first fixture of this very call that is true in `state`, of those the one for the most similar caller."""
+        if not self._held:
+            return None
+        true = [
+            held.fixture
+            for held in self._held.get(self._key(method, call), ())
+            if _history(state, held.scopes) == held.history
+        ]
+        return _nearest(true, call.client)
+
+    def recall(self, call: ToolCall, state: State, method: str = TOOL_CALL) -> Fixture | None:
+        """What was recorded of this call, true or not: at its nth time what came the nth time, then the last."""
+        key = self._key(method, call)
+        held = [held.fixture for held in self._held.get(key, ())]
+        nearest = _nearest(held, call.client)
+        if nearest is None:
+            return None
+        alike = _likeness(nearest, call.client)
+        series = [f for f in held if f.episode == nearest.episode and _likeness(f, call.client) == alike]
+        series.sort(key=lambda f: f.position)
+        return series[min(int(state.history.get(_times(key), "0")), len(series) - 1)]
+
+    def outranks_rule(self, call: ToolCall, state: State) -> bool:
+        """Whether what was recorded of this call is better evidence than the tool's rule: a guess from its name.
+
+        Not for a read whose entities have been written since: it would take the write back.
+        """
+        rule = self._dynamics.tools.get(call.name)
+        if rule is None or rule.effect == "opaque" or rule.confidence >= RECALLED:
+            return False
+        if writes(self._tools[call.name], rule):
+            return True
+        for held in self._held.get(self._key(TOOL_CALL, call), ()):
+            then = dict(zip(held.scopes, held.history, strict=True))
+            if all(state.history.get(scope, "") == was for scope, was in then.items() if scope not in _VAGUE):
+                return True
+        return False
+
+    def explain(self, call: ToolCall, method: str = TOOL_CALL) -> str:
+        """Why no fixture answers this call: the closest one, and what differs. "" where there are no fixtures."""
+        if not self._held:
+            return ""
+        kind = [f for f in self._fixtures if f.method == method and (method != TOOL_CALL or f.call.name == call.name)]
+        recorded = [(_place(f), {"arguments": self._essence(f.method, f.call)}) for f in kind]
+        what = call.name if method == TOOL_CALL else method
+        return explain_miss(what, {"arguments": self._essence(method, call)}, recorded)
 
     async def rehearse(self, call: ToolCall, context: Context) -> Rehearsal | None:
         """Answer as observed; a recorded write changes the world as its rule, or its recorded answer, says."""
@@ -117,8 +172,9 @@ class FixtureRehearser:
         if fixture.result.is_error:
             predicted = self._run(call, context.state)
             outcome = predicted.outcome if predicted is not None and predicted.error is not None else "unknown"
-        reason = f"observed as call {fixture.position + 1} of recording {fixture.episode!r}"
-        return Rehearsal(fixture.result, state, "fixture", outcome, 1.0, reason)
+        return Rehearsal(
+            fixture.result, state, "fixture", outcome, 1.0, f"observed as {_place(fixture)}", fixture=fixture
+        )
 
     def advance(self, before: State, after: State, call: ToolCall, written: frozenset[Touch] | None = None) -> State:
         """`after` with this call in the history of everything it wrote."""
@@ -130,6 +186,8 @@ class FixtureRehearser:
         scopes = set()
         if rule is None or rule.effect == "opaque":
             scopes.add(UNKNOWN)
+            times = _times(self._key(TOOL_CALL, call))
+            after = after.replace(history=after.history.set(times, str(int(after.history.get(times, "0")) + 1)))
         if written is None:
             written = frozenset((change.collection, change.key) for change in diff(before, after))
         for collection, key in written:
@@ -171,7 +229,9 @@ class FixtureRehearser:
     def _found_at_start(self, episode: Sequence[Fixture], start: State) -> State:
         touched: set[tuple[str, str]] = set()
         state = start
-        for fixture in sorted(episode, key=lambda f: f.position):
+        for fixture in sorted(
+            (f for f in episode if f.is_call and f.call.name in self._tools), key=lambda f: f.position
+        ):
             call, rule = fixture.call, self._dynamics.tools.get(fixture.call.name)
             changing = writes(self._tools[call.name], rule)
             if not changing and not fixture.result.is_error:
@@ -183,6 +243,13 @@ class FixtureRehearser:
                 touched |= {(change.collection, change.key) for change in diff(state, after)}
             state = after
         return start
+
+    def _key(self, method: str, call: ToolCall) -> str:
+        return self._matching.key(method, _params(method, call), call.inputs)
+
+    def _essence(self, method: str, call: ToolCall) -> Json:
+        essence = self._matching.essence(method, _params(method, call))
+        return essence.get("arguments") if method == TOOL_CALL else essence
 
     def _run(self, call: ToolCall, state: State, minted: Json = None) -> Answer | None:
         """What the rules say of a recorded call; nothing where they cannot be computed on what was recorded."""
@@ -206,6 +273,51 @@ class FixtureRehearser:
             return (UNKNOWN, EVERYTHING)
         key = self._interpreter.key(self._tools[call.name], call.arguments, state)
         return (UNKNOWN, rule.collection if key is None else f"{rule.collection}/{key_text(key)}")
+
+
+class RecalledRehearser:
+    """Answers with what was recorded of a call, although nobody can tell whether it is still true.
+
+    Args:
+        fixtures: the recordings.
+        over_rules: only where that is better evidence than the rule of the tool.
+    """
+
+    def __init__(self, fixtures: FixtureRehearser, *, over_rules: bool = False) -> None:
+        self._fixtures = fixtures
+        self._over_rules = over_rules
+
+    async def rehearse(self, call: ToolCall, context: Context) -> Rehearsal | None:
+        """Answer as recorded; the world stays as it is, since what the call changes is not known."""
+        if self._over_rules and not self._fixtures.outranks_rule(call, context.state):
+            return None
+        fixture = self._fixtures.recall(call, context.state)
+        if fixture is None:
+            return None
+        outcome: Outcome = "unknown" if fixture.result.is_error else "success"
+        reason = f"observed as {_place(fixture)}; calls of unknown effect came in another order there"
+        return Rehearsal(fixture.result, context.state, "fixture", outcome, RECALLED, reason, fixture=fixture)
+
+
+def _place(fixture: Fixture) -> str:
+    return f"call {fixture.position + 1} of recording {fixture.episode!r}"
+
+
+def _params(method: str, call: ToolCall) -> Mapping[str, Json]:
+    return {"name": call.name, "arguments": call.arguments} if method == TOOL_CALL else call.arguments
+
+
+def _times(key: str) -> str:
+    """Where the history holds how often a call of unknown effect was made."""
+    return f"#{key}"
+
+
+def _likeness(fixture: Fixture, client: Client | None) -> int:
+    return 0 if client is None or fixture.call.client is None else fixture.call.client.likeness(client)
+
+
+def _nearest(fixtures: Sequence[Fixture], client: Client | None) -> Fixture | None:
+    return max(fixtures, key=lambda fixture: _likeness(fixture, client), default=None)
 
 
 def _history(state: State, scopes: Sequence[str]) -> tuple[str, ...]:

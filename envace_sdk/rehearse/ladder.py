@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from envace_sdk.errors import UnknownToolError
+from envace_sdk.errors import MissError, UnknownToolError
 from envace_sdk.jsonschema import Validator, compile_schema
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
 from envace_sdk.world.dynamics import Dynamics
@@ -17,6 +18,8 @@ from .base import Context, Rehearsal, Rehearser
 from .fixtures import FixtureRehearser, call_digest, writes
 
 __all__ = ["Ladder"]
+
+logger = logging.getLogger(__name__)
 
 
 class Ladder:
@@ -42,6 +45,7 @@ class Ladder:
 
         Raises:
             UnknownToolError: no tool has that name.
+            MissError: only recordings may answer, and none does.
             DynamicsError: the tool's rule cannot be evaluated.
             UnsatisfiableError: the tool's output schema admits nothing.
         """
@@ -54,8 +58,15 @@ class Ladder:
         for layer in self._layers:
             rehearsal = await layer.rehearse(call, context)
             if rehearsal is not None:
-                return self._settled(rehearsal, tool, call, state)
-        raise AssertionError("the last layer of a ladder answers every call")
+                return self._settled(self._explained(rehearsal, call), tool, call, state)
+        raise MissError(f"{call.name}: {self._fixtures.explain(call)}")
+
+    def _explained(self, rehearsal: Rehearsal, call: ToolCall) -> Rehearsal:
+        """With the reason why no recording answered, where there are recordings."""
+        if rehearsal.layer == "fixture" or not (miss := self._fixtures.explain(call)):
+            return rehearsal
+        logger.info("%s: %s", call.name, miss)
+        return replace(rehearsal, reason=f"{rehearsal.reason}; {miss}" if rehearsal.reason else miss)
 
     def _validator(self, tool: Tool) -> Validator:
         validator = self._arguments.get(tool.name)
@@ -68,7 +79,9 @@ class Ladder:
         """Arguments that the schema forbids: in the real server's words where they were recorded."""
         observed = self._fixtures.find(call, state)
         if observed is not None and observed.result.is_error:
-            return Rehearsal(observed.result, state, "fixture", "validation_error", 1.0, "observed in a recording")
+            return Rehearsal(
+                observed.result, state, "fixture", "validation_error", 1.0, "observed in a recording", fixture=observed
+            )
         found = "; ".join(map(str, self._validator(tool).violations(call.arguments, limit=5)))
         result = ToolResult.text(f"Invalid arguments for {tool.name}: {found}", is_error=True)
         return Rehearsal(result, state, "arguments", "validation_error", 1.0, "the input schema forbids the arguments")

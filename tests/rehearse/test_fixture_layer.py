@@ -82,17 +82,20 @@ def test_a_recorded_refusal_of_bad_arguments_is_told_in_the_real_servers_words()
     assert "/title" in session("add_note", title=8).result.first_text
 
 
-def test_a_tool_of_unknown_effect_is_answered_in_the_recorded_order_only():
+def test_a_tool_of_unknown_effect_is_answered_with_less_confidence_in_another_order_than_the_recorded_one():
     tools = [tool("spin", {"by": TEXT})]
     fixtures = [
         observed("spin", {"by": "1"}, "one", position=0),
         observed("spin", {"by": "2"}, "three", position=1),
     ]
     session = open_session(tools=tools, dynamics="collections: {}\ntools: {}", fixtures=fixtures)
-    assert session("spin", by="1").layer == "fixture"
+    assert session("spin", by="1").confidence == 1.0
     assert session("spin", by="2").result.first_text == "three"
     session.world.reset()
-    assert session("spin", by="2").layer == "schema"
+    recalled = session("spin", by="2")
+    assert (recalled.layer, recalled.result.first_text) == ("fixture", "three")
+    assert recalled.confidence < 1.0
+    assert "in another order" in recalled.reason
 
 
 def test_fixtures_of_tools_that_are_not_in_the_toolset_are_left_out():

@@ -1,0 +1,38 @@
+"""Recordings of real servers: the file format, what goes into it, and what comes out of it."""
+
+from .dialogues import Dialogues, Final, Turn
+from .format import FORMAT, VERSION, Client, Event, Exchange, Header, Notice, Session
+from .matching import Matching, differences, explain_miss
+from .modes import RecordMode
+from .reader import Recording, is_recording, read_recording
+from .redact import REDACTED, Redact, SecretRedactor, no_redaction
+from .tape import Episode, Tape
+from .writer import Writer
+
+__all__ = [
+    "FORMAT",
+    "REDACTED",
+    "VERSION",
+    "Client",
+    "Dialogues",
+    "Episode",
+    "Event",
+    "Exchange",
+    "Final",
+    "Header",
+    "Matching",
+    "Notice",
+    "RecordMode",
+    "Recording",
+    "Redact",
+    "SecretRedactor",
+    "Session",
+    "Tape",
+    "Turn",
+    "Writer",
+    "differences",
+    "explain_miss",
+    "is_recording",
+    "no_redaction",
+    "read_recording",
+]
