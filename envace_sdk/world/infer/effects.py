@@ -7,13 +7,23 @@ from collections.abc import Iterator
 from .batches import batch_of
 from .decision import Decision
 from .groups import Member
-from .ids import bare, is_id
+from .ids import bare, id_noun, is_id
 from .looking import try_read, try_search
 from .reading import Reading
 from .scene import Scene
 from .terms import NEW, OLD
 from .verbs import Sense
-from .writing import try_create, try_delete, try_end, try_increase, try_listed, try_put, try_state, try_update
+from .writing import (
+    is_missing_removal,
+    try_create,
+    try_delete,
+    try_end,
+    try_increase,
+    try_listed,
+    try_put,
+    try_state,
+    try_update,
+)
 
 __all__ = ["decide", "survey"]
 
@@ -133,7 +143,7 @@ def _by_form(member: Member, scene: Scene) -> Decision:
     nothing = Decision("opaque", 0.2, "nothing says what it does")
     if member.listed or "compute" in reading.senses:
         return nothing
-    return _by_noun(member, scene) or _by_hints(reading, scene) or _by_arguments(reading, scene) or nothing
+    return _by_hints(reading, scene) or _by_noun(member, scene) or _by_arguments(member, scene) or nothing
 
 
 def _by_noun(member: Member, scene: Scene) -> Decision | None:
@@ -144,7 +154,10 @@ def _by_noun(member: Member, scene: Scene) -> Decision | None:
     takes = scene.takes_key(reading)
     if reading.name.plural and not takes and not reading.hint("destructiveHint"):
         return Decision("search", 0.6, "a plural alone lists them")
-    if takes and not scene.others(reading) and not member.aspect:
+    own = {reading.name.noun, reading.name.noun[-1:]}
+    shared = any(m is not member and m.reading.name.noun in own for m in scene.group.members)
+    keyed = any(argument.words in own or id_noun(argument.words) in own for argument in scene.key.of(reading))
+    if takes and (shared or keyed) and not scene.others(reading) and not member.aspect:
         return Decision("read", 0.6, "a noun alone, with a key, shows one")
     return None
 
@@ -159,7 +172,8 @@ def _by_hints(reading: Reading, scene: Scene) -> Decision | None:
     return None
 
 
-def _by_arguments(reading: Reading, scene: Scene) -> Decision | None:
+def _by_arguments(member: Member, scene: Scene) -> Decision | None:
+    reading = member.reading
     if reading.senses or reading.read_only:
         return None
     others = scene.others(reading)
@@ -168,6 +182,8 @@ def _by_arguments(reading: Reading, scene: Scene) -> Decision | None:
             return Decision("update", 0.45, "it takes the key and fields of the thing", sense="update")
         if any(argument.required for argument in others):
             return Decision("update", 0.3, "it takes the key and something else", sense="update")
+        if not member.aspect and is_missing_removal(member, scene):
+            return Decision("delete", 0.4, "it takes the key alone, and no other tool removes", sense="delete")
         if not others and reading.name.verb:
             return Decision("state", 0.3, f"'{reading.name.verb}' is taken for a step in its life", sense="state")
     if not scene.makers and reading.required and scene.readers() and not scene.key.of(reading):

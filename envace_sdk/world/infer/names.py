@@ -19,6 +19,8 @@ DETERMINERS = bag(
 )
 _MANY = bag("all multiple many several batch bulk")
 _TAILS = bag("details detail info information summary overview data content contents")
+_PARTS = bag("fields attributes properties values")
+"""What an update may say that it changes: all of the thing, unless such parts are things of their own."""
 _MANY_OF = bag("list all history directory catalog catalogue roster listing listings timeline index feed")
 _JUNK = bag("api apis mcp rpc")
 _HOLDERS = _JUNK | bag("tool tools endpoint cmd svc service services controller handler manager resource client")
@@ -253,6 +255,8 @@ def _name(draft: _Draft, place: int | None, things: set[tuple[str, ...]]) -> Nam
     while len(main) > 1 and (main[-1] in _TAILS or main[-1] in _MANY_OF) and phrase(main) not in things:
         many = many or main[-1] in _MANY_OF
         tail = main[-1] if main[-1] in _MANY_OF else tail
+        main = main[:-1]
+    if len(main) > 1 and main[-1] in _PARTS and "update" in senses(verb) and phrase(main[-1:]) not in things:
         main = main[:-1]
     noun = phrase(main)
     inherited = False

@@ -64,11 +64,12 @@ _SENSES: dict[Sense, str] = {
     "bookmark like unlike block unblock feature ban unban freeze unfreeze done finish check uncheck tick untick read "
     "activate deactivate publish unpublish suspend acknowledge",
     "end": "cancel close void retire terminate withdraw revoke decommission expire discontinue abort dismiss end "
-    "finish archive return release unsubscribe leave",
+    "finish archive return release unsubscribe leave retract rescind repeal annul nullify abolish unlist delist evict "
+    "expel oust dissolve relinquish",
     "increase": "increase increment raise bump deposit credit top-up restock",
     "decrease": "decrease decrement reduce lower debit deduct consume spend",
     "remove": "remove detach unassign unlink untag unlabel disconnect dissociate disassociate pop take unset exclude "
-    "eject kick clear unbind evict",
+    "eject kick clear unbind",
     "delete": "delete remove drop destroy erase purge discard unregister deregister trash del rm kill wipe dispose "
     "eliminate forget scrap uninstall expunge clear unbook teardown throw nuke obliterate prune unset strike cross "
     "unenroll unenrol disenroll flush scratch bin recycle",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .batches import batch_of, lookup_of
 from .decision import Decision
+from .fields import STATUS
 from .groups import Member
 from .reading import Reading
 from .scene import Scene
@@ -11,8 +12,19 @@ from .states import status_value
 from .verbs import Sense, opposite
 from .words import bag
 
-__all__ = ["try_create", "try_delete", "try_end", "try_increase", "try_listed", "try_put", "try_state", "try_update"]
+__all__ = [
+    "is_missing_removal",
+    "try_create",
+    "try_delete",
+    "try_end",
+    "try_increase",
+    "try_listed",
+    "try_put",
+    "try_state",
+    "try_update",
+]
 
+_REASONS = bag("reason note comment message why justification explanation")
 _DELTAS = bag("delta diff difference change adjustment increment by")
 
 
@@ -74,9 +86,15 @@ def try_update(member: Member, scene: Scene) -> Decision | None:
     lookup = lookup_of(member, scene)
     if lookup is not None:
         return Decision("update", 0.7, f"changes the one whose {lookup[1].name} is given", lookup=lookup)
-    if not scene.makers and not scene.key.given:
+    if not scene.makers and not scene.key.given and _is_shown_alone(member, scene):
         return Decision("configure", 0.6, "changes the only one there is")
     return None
+
+
+def _is_shown_alone(member: Member, scene: Scene) -> bool:
+    """Whether a tool shows the thing without asking which: `get_settings`, beside `update_settings(theme)`."""
+    others = [m.reading for m in scene.group.members if m is not member]
+    return any(reading.sense == "read" and not reading.required for reading in others)
 
 
 def _update_of_one(member: Member, scene: Scene) -> Decision | None:
@@ -129,6 +147,33 @@ def try_end(member: Member, scene: Scene) -> Decision | None:
     if scene.removers and not gone:
         return Decision("state", 0.7, "another tool removes")
     return Decision("delete", 0.75, "no status is known for it, and no other tool removes")
+
+
+def is_missing_removal(member: Member, scene: Scene) -> bool:
+    """Whether a tool of which no word says what it does is the removal that its siblings lack: it takes no more than
+    the key and a reason, things are made, shown and changed by others, and nothing speaks of a step in their life.
+    """
+    reading = member.reading
+    others = [argument for argument in scene.others(reading) if not set(argument.words) & _REASONS]
+    if others or not scene.makers or scene.removers or not reading.name.verb:
+        return False
+    if reading.hint("destructiveHint") or _is_told_gone(reading):
+        return True
+    if reading.telling.text or reading.hint("destructiveHint") is False or _speaks_of_status(scene):
+        return False
+    siblings = [m.reading for m in scene.group.members if m is not member and not m.aspect]
+    alike = any(not other.senses and scene.takes_key(other) for other in siblings)
+    whole = {"read", "search"} <= {other.sense for other in siblings}
+    ends = any("end" in other.senses for other in siblings)
+    return whole and not alike and not ends and any(other.sense in {"update", "put"} for other in siblings)
+
+
+def _speaks_of_status(scene: Scene) -> bool:
+    if scene.fields.status is not None:
+        return True
+    words = [m.aspect for m in scene.group.members]
+    words += [argument.words for m in scene.group.members for argument in m.reading.arguments]
+    return any(found[-1] in STATUS for found in words if found)
 
 
 def _is_told_gone(reading: Reading) -> bool:
