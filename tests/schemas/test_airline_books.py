@@ -8,19 +8,14 @@ from itertools import pairwise
 
 import pytest
 from airline_books import check_books, moment, stock
+from airline_desk import DESK, FOLDER
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envace_sdk.jsonschema import compile_schema
-from envace_sdk.rehearse import Environment
 from envace_sdk.tasks import load_tasks
 from envace_sdk.tools.model import ToolCall
-from envace_sdk.tools.shipped import shipped
 
-FOLDER = shipped()["airline"]
-LOADED = Environment.load(FOLDER)
-# Without the recordings, so that every answer here comes from the rules.
-DESK = Environment(LOADED.toolset, dynamics=LOADED.dynamics, start=LOADED.start)
 START = DESK.start
 STOCK = stock(START)
 SHOWN = {  # where a tool's output schema describes a whole entity
