@@ -16,7 +16,7 @@ from ..validator import Schema, compile_schema
 from ..values.scene import Fakes, Scene
 from .plan import Plan, plan_of
 from .search import Search
-from .shape import DeadEndError
+from .shape import DeadEndError, OutOfBoundsError, TooLargeError
 from .spot import Spot
 
 __all__ = ["complete", "generate"]
@@ -89,7 +89,20 @@ def _searched(plan: Plan, fakes: Fakes, known: Json | Unset, hints: Mapping[str,
     root = (plan.graph.root,)
     if plan.loops is not None and math.isinf(plan.loops.height(plan.graph.root)):
         raise DeadEndError("it refers to itself without end")
-    search = Search(plan, fakes, hints)
+    ways = [(False, known), (True, known)] + ([] if known is UNSET else [(True, UNSET)])
+    for turn, (lean, given) in enumerate(ways):
+        try:
+            return _found(Search(plan, fakes, hints, lean=lean), given, name)
+        except TooLargeError:
+            raise
+        except OutOfBoundsError:
+            if turn == len(ways) - 1:
+                raise
+    raise AssertionError("the last way returns or raises")
+
+
+def _found(search: Search, known: Json | Unset, name: str) -> Json:
+    root, fakes = (search.graph.root,), search.fakes
     for turn in range(_ROUNDS):
         since = search.tally
         value = search.build(root, Spot(name, Scene(fakes, name=name)), known)

@@ -10,7 +10,7 @@ from envace_sdk.json import UNSET, Json, Unset
 from ..equality import identity
 from .keywords import Keywords
 from .negate import negated
-from .shape import Contains, DeadEndError, Nodes, Shape
+from .shape import Contains, DeadEndError, Nodes, OutOfBoundsError, Shape
 
 if TYPE_CHECKING:
     from .search import Search
@@ -20,6 +20,7 @@ __all__ = ["make"]
 
 _NATURAL: Final = 3
 _AGAIN: Final = 3
+_ROUNDS: Final = 8
 
 
 def make(search: Search, shape: Shape, spot: Spot, known: Json | Unset) -> list[Json]:
@@ -47,24 +48,52 @@ class _Items:
         """The items."""
         if not self.is_fresh:
             self._mend_known()
-        count = self._count()
-        self._place_contains(count)
-        items: list[Json] = []
+        dead: DeadEndError | None = None
+        for turn in range(_ROUNDS if self.shape.contains else 1):
+            since = self.search.tally
+            try:
+                return self._placed(turn)
+            except OutOfBoundsError:
+                raise
+            except DeadEndError as found:
+                dead = dead or found
+                self.search.waste(since)
+        raise dead or DeadEndError("there are no such items", self.spot.pointer)
+
+    def _placed(self, turn: int) -> list[Json]:
+        """The items, once it is settled which are to fit which `contains`: those are made first.
+
+        The first turn takes what reads best, later ones what chance gives, the last ones as few as may be.
+        """
+        self.stands_for = {}
+        count = self._count() if turn < _ROUNDS // 2 else self._least()
+        count = self._place_contains(count, shuffled=turn > 0)
+        items: dict[int, Json] = {}
         seen: dict[Hashable, Json] = {}
-        for index in range(count):
+        for index in sorted(range(count), key=lambda index: index not in self.stands_for):
+            if index >= count:
+                break
             known = self.known[index] if index < len(self.known) else UNSET
             try:
-                item = self._item(index, known, seen)
+                items[index] = self._item(index, known, seen)
+            except OutOfBoundsError:
+                raise
             except DeadEndError:
-                if index < self.shape.min_items or any(place >= index for place in self.stands_for):
+                if index in self.stands_for or count <= self.shape.min_items:
                     raise
-                break
-            items.append(item)
+                if index < self.shape.tuple_length:  # all that follows would move, so it must go as well
+                    if index < self.shape.min_items or any(place > index for place in items):
+                        raise
+                    count = index
+                continue
             if self.shape.unique:
-                seen[identity(item)] = item
-        if self.shape.repeated and len(items) > 1:
-            items[-1] = items[0]
-        return items
+                seen[identity(items[index])] = items[index]
+        made = [items[index] for index in sorted(items)]
+        if len(made) < self.shape.min_items:
+            raise DeadEndError("there are not enough different items", self.spot.pointer)
+        if self.shape.repeated and len(made) > 1:
+            made[-1] = made[0]
+        return made
 
     def _mend_known(self) -> None:
         """Leave out what cannot be mended, what is there twice, and what is too many."""
@@ -93,7 +122,7 @@ class _Items:
         """How many items to make."""
         shape, search = self.shape, self.search
         wanted = sum(contained.low for contained in shape.contains)
-        least = max(shape.min_items, max((contained.low for contained in shape.contains), default=0))
+        least = self._least()
         if not self.is_fresh:
             missing = sum(
                 max(0, contained.low - sum(search.accepts((contained.node,), item) for item in self.known))
@@ -105,6 +134,10 @@ class _Items:
             return int(min(max(least, min(wanted, length)), shape.max_items))
         natural = search.random.randint(1, _NATURAL - (self.spot.loops > 1)) if self._is_list(length) else 0
         return int(min(max(least, wanted, length + natural, 1 if not length else 0), shape.max_items))
+
+    def _least(self) -> int:
+        """How many items there must be, as far as counts tell."""
+        return max(self.shape.min_items, max((contained.low for contained in self.shape.contains), default=0))
 
     def _goes_on(self) -> bool:
         """Whether items that need not be there lead to an end from here."""
@@ -125,25 +158,35 @@ class _Items:
         said = [facet.said.items for facet in self.shape.facets if facet.said.items is not None and not facet.silent]
         return any(not node.is_true for node in said) or (not length and not self.shape.contains)
 
-    def _place_contains(self, count: int) -> None:
-        """Decide which items are to fit which `contains`."""
+    def _place_contains(self, count: int, *, shuffled: bool) -> int:
+        """Decide which items are to fit which `contains`, and how many there are then."""
         search, shape = self.search, self.shape
-        taken: set[int] = set()
         for wanted in shape.contains:
             have = [index for index, item in enumerate(self.known[:count]) if search.accepts((wanted.node,), item)]
             missing = wanted.low - len(have)
-            if missing <= 0:
-                continue
             free = [index for index in reversed(range(count)) if index not in have]
-            free.sort(key=lambda index: (index in taken, index < len(self.known), index < shape.tuple_length))
+            if shuffled:
+                search.random.shuffle(free)
+            else:
+                taken = self.stands_for
+                free.sort(key=lambda index: (index in taken, index < len(self.known), index < shape.tuple_length))
             for index in free:
-                standing = (*self.stands_for.get(index, ()), wanted)
-                if missing and search.feasible(shape.of_item(index, standing)):
-                    self.stands_for[index] = standing
-                    taken.add(index)
+                if missing > 0 and self._may_stand(index, wanted):
                     missing -= 1
-            if missing:
+            while missing > 0 and count < shape.max_items and self._may_stand(count, wanted):
+                missing -= 1
+                count += 1
+            if missing > 0:
                 raise DeadEndError("contains asks for more items than there can be", self.spot.pointer)
+        return count
+
+    def _may_stand(self, index: int, wanted: Contains) -> bool:
+        """Let an item stand for a `contains`, if it may."""
+        standing = (*self.stands_for.get(index, ()), wanted)
+        if not self.search.feasible(self.shape.of_item(index, standing)):
+            return False
+        self.stands_for[index] = standing
+        return True
 
     def _item(self, index: int, known: Json | Unset, seen: dict[Hashable, Json]) -> Json:
         standing = self.stands_for.get(index, ())

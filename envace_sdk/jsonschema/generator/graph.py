@@ -83,6 +83,7 @@ class Graph:
         self._presence: dict[str, tuple[Node, Node]] = {}
         self.shapes: dict[object, Shape | DeadEndError] = {}
         """What was added up before."""
+        self.adding: set[object] = set()
         self.has_unevaluated = False
         self.has_references = False
         self.true = self._new(True, "", True)

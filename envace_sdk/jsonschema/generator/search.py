@@ -13,10 +13,11 @@ from . import arrays, numbers, objects, strings
 from .choose import kinds_in_order, options_in_order
 from .keywords import ARRAY, FRACTION, INTEGER, NULL, NUMBER, OBJECT, STRING
 from .mend import closest, mended
-from .shape import LARGEST, Choices, DeadEndError, Group, Nodes, Shape, shape_of
+from .shape import LARGEST, Choices, DeadEndError, Group, Nodes, OutOfBoundsError, Shape, TooLargeError, shape_of
 
 if TYPE_CHECKING:
     from ..values.scene import Fakes
+    from .graph import Node
     from .judge import Judge
     from .plan import Plan
     from .spot import Spot
@@ -24,23 +25,22 @@ if TYPE_CHECKING:
 __all__ = ["Search"]
 
 _DEPTH: Final = 100
-_WASTED: Final = 40_000
+_WASTED: Final = 25_000
 _PLENTY: Final = 150
 _RETRIES: Final = 4
+_NOT_NULL: Final = 0.85
 _LOOPS: Final = 3
-
-
-class OutOfBoundsError(DeadEndError):
-    """The search has gone on for long enough."""
+_LEARNED: Final = 100
 
 
 class Search:
     """One search, with its random numbers and its bounds.
 
-    The bounds count steps, not seconds, so that the same seed always finds the same.
+    The bounds count steps, not seconds, so that the same seed always finds the same. A lean search adds nothing that
+    need not be there: less to read, and less to go wrong.
     """
 
-    def __init__(self, plan: Plan, fakes: Fakes, hints: Mapping[str, Json]) -> None:
+    def __init__(self, plan: Plan, fakes: Fakes, hints: Mapping[str, Json], *, lean: bool = False) -> None:
         self.plan, self.graph = plan, plan.graph
         self.judge: Judge = plan.judge
         self.fakes, self.random = fakes, fakes.random
@@ -49,12 +49,15 @@ class Search:
         self.tally = 0
         """What was done so far: schemas added up, and a few for each value made."""
         self._wasted = 0
+        self._lean = lean
+        self._hopeless: list[frozenset[Node]] = []
+        """Schemas that no value was found for: whatever asks for them all is given up at once."""
         self.varied = False
         """Whether what is likely is to be avoided, because something else is looked for."""
 
     def sparing(self, spot: Spot) -> bool:
         """Whether only what must be there is still added."""
-        return self.made > _PLENTY or spot.depth > 12
+        return self._lean or self.made > _PLENTY or spot.depth > 12
 
     def looping(self, spot: Spot) -> bool:
         """Whether recursion has gone far enough."""
@@ -85,7 +88,7 @@ class Search:
         self.made += 1
         self.tally += 4
         if spot.depth > _DEPTH or self.made > LARGEST:
-            raise OutOfBoundsError("an instance would be too deep or too large", spot.pointer)
+            raise TooLargeError("an instance would be too deep or too large", spot.pointer)
         loops = self.plan.loops
         if loops is not None and any(map(loops.holds_itself, nodes)):
             spot = spot.looped()
@@ -95,8 +98,29 @@ class Search:
             raise
         except DeadEndError as dead:
             if known is UNSET:
+                self._learn(nodes)
                 raise DeadEndError(dead.reason, dead.pointer or spot.pointer) from None
         return self._solve(nodes, (), spot, UNSET)
+
+    def _learn(self, nodes: Nodes) -> None:
+        if len(self._hopeless) < _LEARNED and not any(node.keywords.excluded for node in nodes):
+            self._hopeless.append(frozenset(nodes))
+
+    def _foresee(self, shape: Shape) -> None:
+        """Give up where a part that must be there was found to be hopeless before.
+
+        Raises:
+            DeadEndError: it was.
+        """
+        parts: list[Nodes] = []
+        if shape.types == OBJECT:
+            parts += [shape.of_property(name) or () for name in shape.required]
+        elif shape.types == ARRAY:
+            parts += [shape.of_item(index) or () for index in range(min(shape.min_items, shape.tuple_length + 1))]
+        for nodes in parts:
+            asked = set(nodes)
+            if any(hopeless <= asked for hopeless in self._hopeless):
+                raise DeadEndError("nothing fits a part of it that must be there", size=shape.size)
 
     def feasible(self, nodes: Nodes | None) -> bool:
         """Whether nodes do not contradict each other at first sight."""
@@ -111,6 +135,8 @@ class Search:
     def _solve(self, nodes: Nodes, choices: Choices, spot: Spot, known: Json | Unset) -> Json:
         shape = shape_of(self.graph, nodes, choices)
         self.tally += shape.size
+        if self._hopeless:
+            self._foresee(shape)
         if shape.values is not None:
             return self._one_of(shape, shape.values, spot, known)
         if not shape.groups:
@@ -142,8 +168,8 @@ class Search:
         for wanted in (known, self.hint(spot)):
             if wanted is not UNSET and (index := closest(options, wanted)) is not None:
                 return options[index]
-        if len(options) > 1 and None in options and self.random.random() < 0.85:
-            options = [option for option in options if option is not None]
+        if self.random.random() < _NOT_NULL:
+            options = [option for option in options if option is not None] or options
         return self.random.choice(options)
 
     def hint(self, spot: Spot) -> Json | Unset:

@@ -17,14 +17,25 @@ from .negate import negated, negations
 if TYPE_CHECKING:
     from .graph import Graph, Node
 
-__all__ = ["LARGEST", "Choice", "Choices", "Contains", "DeadEndError", "Group", "Nodes", "Shape", "shape_of"]
+__all__ = [
+    "LARGEST",
+    "Choice",
+    "Choices",
+    "Contains",
+    "DeadEndError",
+    "Group",
+    "Nodes",
+    "OutOfBoundsError",
+    "Shape",
+    "shape_of",
+]
 
 Nodes: TypeAlias = "tuple[Node, ...]"
 Key: TypeAlias = tuple[int, str, int]
 Choice: TypeAlias = tuple[Key, int]
 Choices: TypeAlias = tuple[Choice, ...]
 _KEPT: Final = 20_000
-LARGEST: Final = 30_000
+LARGEST: Final = 20_000
 """The most values an instance may be made of: a schema that needs more is out of bounds."""
 _LONGEST: Final = 1_000_000
 
@@ -37,6 +48,14 @@ class DeadEndError(Exception):
         self.reason, self.pointer = reason, pointer
         self.size = size
         """How many schemas were added up to find out."""
+
+
+class OutOfBoundsError(DeadEndError):
+    """The search has gone on for long enough; it is not to be taken up again elsewhere."""
+
+
+class TooLargeError(OutOfBoundsError):
+    """What must be there is more than there may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +236,13 @@ def shape_of(graph: Graph, nodes: Nodes, choices: Choices = ()) -> Shape:
     if found is None:
         if len(graph.shapes) > _KEPT:
             graph.shapes.clear()
-        found = graph.shapes[key] = _summed(graph, nodes, choices)
+        if key in graph.adding:  # it is needed for itself: nothing speaks against it so far
+            return Shape(graph, nodes)
+        graph.adding.add(key)
+        try:
+            found = graph.shapes[key] = _summed(graph, nodes, choices)
+        finally:
+            graph.adding.discard(key)
     if isinstance(found, DeadEndError):
         raise DeadEndError(found.reason, size=found.size)
     return found
@@ -280,7 +305,7 @@ class _Sum:
             if chosen is None and len(group.options) > 1:
                 self.shape.groups.append(group)
             elif group.options:
-                yield from group.options[chosen or 0]
+                yield from group.options[min(chosen or 0, len(group.options) - 1)]
             else:
                 raise DeadEndError("it must differ from what allows everything")
 
@@ -416,6 +441,15 @@ def _settle(shape: Shape) -> None:
         raise DeadEndError(shape.reason)
 
 
+def _contradiction(graph: Graph, nodes: Nodes) -> str:
+    """Why nothing can meet what is asked of a part that must be there, as far as that shows at first sight."""
+    try:
+        shape_of(graph, nodes)
+    except DeadEndError as dead:
+        return dead.reason
+    return ""
+
+
 def _number_problem(shape: Shape) -> str:
     if shape.low > shape.high or (shape.low == shape.high and (shape.above or shape.below)):
         return f"no number lies between {shape.low} and {shape.high}"
@@ -443,6 +477,9 @@ def _array_problem(shape: Shape) -> str:
             break
         if not shape.contains and shape.of_item(index) is None:
             shape.max_items = index
+    for index in range(min(shape.min_items, shape.tuple_length + 1)):
+        if reason := _contradiction(shape.graph, shape.of_item(index) or ()):
+            return f"item {index}: {reason}"
     if shape.min_items > shape.max_items:
         return f"at least {shape.min_items} items are asked for, and at most {shape.max_items} allowed"
     for wanted in shape.contains:
@@ -455,8 +492,11 @@ def _array_problem(shape: Shape) -> str:
 
 def _object_problem(shape: Shape) -> str:
     for name in shape.required:
-        if shape.of_property(name) is None:
+        nodes = shape.of_property(name)
+        if nodes is None:
             return f"property {name!r} is required and forbidden"
+        if reason := _contradiction(shape.graph, nodes):
+            return f"property {name!r}: {reason}"
         if any(node.is_false for node in shape.names):
             return f"property {name!r} is required, and propertyNames forbids all names"
     if len(shape.required) > shape.max_properties:
