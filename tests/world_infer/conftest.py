@@ -80,6 +80,8 @@ def parse_tools(text):
         if not line.strip() or line.strip().startswith("//"):
             continue
         line, _, description = line.partition(" -- ")
+        line, at, hint = line.partition(" @")
+        description += f" @{hint}" if at else ""
         line, _, output = line.partition(" => ")
         name, _, arguments = line.strip().partition("(")
         definition = {"name": name.strip(), "inputSchema": _object(arguments.rstrip().removesuffix(")"))}
