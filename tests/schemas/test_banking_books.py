@@ -60,7 +60,15 @@ def test_the_books_balance_at_the_start():
 
 
 def test_there_is_enough_of_everything():
-    least = {"members": 30, "accounts": 30, "payees": 50, "payments": 45, "standing_orders": 20, "cards": 30, "holds": 15}
+    least = {
+        "members": 30,
+        "accounts": 30,
+        "payees": 50,
+        "payments": 45,
+        "standing_orders": 20,
+        "cards": 30,
+        "holds": 15,
+    }
     assert {name: len(START.collection(name)) for name in least if len(START.collection(name)) < least[name]} == {}
 
 
@@ -344,7 +352,9 @@ def fresh(payment_id):
 
 
 members = st.sampled_from(sorted(START.collection("members")))
-DISPUTABLE = [e for e in documents("entries") if e["kind"] in {"fee", "card", "direct_debit"} and e["account_id"][:2] == "AG"]
+DISPUTABLE = [
+    e for e in documents("entries") if e["kind"] in {"fee", "card", "direct_debit"} and e["account_id"][:2] == "AG"
+]
 CALLS = st.one_of(
     one_of("payees", of_payee),
     one_of("payees", of_payee),
@@ -392,7 +402,10 @@ def test_what_can_be_previewed_can_be_ordered_and_nothing_else(order):
     previewed = asyncio.run(BANK.call(BANK.world(), ToolCall("preview_payment", order)))
     world = BANK.world()
     ordered = asyncio.run(BANK.call(world, ToolCall("create_payment", {**order, "purpose": "As previewed"})))
-    assert previewed.result.is_error is ordered.result.is_error, (previewed.result.first_text, ordered.result.first_text)
+    assert previewed.result.is_error is ordered.result.is_error, (
+        previewed.result.first_text,
+        ordered.result.first_text,
+    )
     if previewed.result.is_error:
         assert previewed.result.first_text == ordered.result.first_text
         return

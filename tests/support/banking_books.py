@@ -136,8 +136,8 @@ def check_dispute(dispute, state: State) -> None:
     assert entry["kind"] in {"card", "direct_debit"}, name
     assert (entry["account_id"], entry["card_id"]) == (dispute["account_id"], dispute["card_id"]), name
     assert 0 <= dispute["credited"] <= dispute["amount"] <= -entry["amount"], name
-    credits = [e for e in state.collection("entries").find("dispute_id", name) if e["kind"] == "dispute_credit"]
-    ours = [e["amount"] for e in credits if e["account_id"] == dispute["account_id"]]
+    booked = [e for e in state.collection("entries").find("dispute_id", name) if e["kind"] == "dispute_credit"]
+    ours = [e["amount"] for e in booked if e["account_id"] == dispute["account_id"]]
     assert sum(ours) == dispute["credited"], name
     assert state.get("members", dispute["opened_by"]), name
     assert parse_time(dispute["answer_by"]).date() - parse_time(dispute["opened_at"]).date() == timedelta(21), name
