@@ -47,6 +47,7 @@ format: venv  ## Format the code
 
 lock:  ## Resolve the lock files again (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra dev --output-file locks/dev.txt pyproject.toml locks/build.in
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file locks/mcp-1.x.txt locks/mcp-1.x.in
 
 clean:
 	rm -rf .venvs build dist
