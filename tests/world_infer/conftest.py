@@ -39,6 +39,16 @@ def _parts(text):
     return [part.strip() for part in found if part.strip()]
 
 
+def _described(text):
+    """A part and its description: what follows a # that no bracket encloses."""
+    depth = 0
+    for place, char in enumerate(text):
+        depth += (char in "([{") - (char in ")]}")
+        if char == "#" and not depth:
+            return text[:place], text[place + 1 :]
+    return text, ""
+
+
 def _type(text):
     text = text.strip()
     if text.startswith("{"):
@@ -55,7 +65,7 @@ def _type(text):
 def _object(text):
     schema = {"type": "object", "properties": {}}
     for part in _parts(text):
-        part, _, description = part.partition("#")
+        part, description = _described(part)
         part, _, default = part.partition("=")
         name, _, kind = part.partition(":")
         name = name.strip()

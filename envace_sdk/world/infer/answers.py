@@ -21,6 +21,7 @@ _ONLY_ID = re.compile(
 )
 _ARRAY = re.compile(r"\breturns?\s+(?:an?|the)\s+(?:json\s+|bare\s+|plain\s+)?array\b")
 _WRAPPED = re.compile(r"\breturns?\b[^.]{0,40}[\"'`](\w{1,40})[\"'`]\s*:\s*\[", re.IGNORECASE)
+_MESSAGES = bag("message msg detail details note confirmation")
 _TRUE = bag("success ok deleted removed done succeeded successful created updated cancelled canceled")
 
 
@@ -81,6 +82,8 @@ def confirmation(member: Member, scene: Scene, key: dict[str, str], done: str) -
             shown[view.name] = key[part.field]
         elif view.is_flag:
             shown[view.name] = "true"
+        elif view.words[-1] in _MESSAGES and view.is_text:
+            shown[view.name] = cel.text(f"{scene.title} {done}")
         elif view.enum:
             shown[view.name] = cel.literal(view.enum[0])
     return {"object": shown} if shown else {}

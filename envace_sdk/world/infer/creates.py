@@ -12,6 +12,7 @@ from .answers import confirmation, entity_answer
 from .arguments import Argument, fields_of
 from .decision import Case
 from .keying import minted_key
+from .outputs import shape_of
 from .scene import Scene
 from .states import first_status
 
@@ -109,7 +110,12 @@ def create_many_rule(case: Case) -> dict[str, Any]:
     else:
         stamp = next((field for field, value in change["set"].items() if value == "now"), None)
         made = cel.argument(batch) if stamp is None else f"find({name}, {{{cel.text(stamp)}: now}})"
-    returns = confirmation(member, scene, {}, "created") if scene.shown else {"object": {scene.list_name: made}}
+    shape = shape_of(member.reading.tool)
+    returns: dict[str, Any] = {"object": {scene.list_name: made}}
+    if shape is not None and shape.many:
+        returns = {"object": {shape.wrap: made}} if shape.wrap else {"value": made}
+    elif shape is not None:
+        returns = confirmation(member, scene, {}, "created")
     return {"effect": "compute", "collection": scene.collection, "also": [change], "returns": returns}
 
 

@@ -35,6 +35,8 @@ Kind = Literal[
     "read_many",
     "update_many",
     "delete_many",
+    "append_many",
+    "take_many",
     "opaque",
 ]
 

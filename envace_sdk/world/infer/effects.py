@@ -12,7 +12,7 @@ from .looking import try_read, try_search
 from .reading import Reading
 from .scene import Scene
 from .terms import NEW, OLD
-from .verbs import Sense
+from .verbs import LOOKS, Sense
 from .writing import (
     is_missing_removal,
     try_create,
@@ -28,7 +28,6 @@ from .writing import (
 __all__ = ["decide", "survey"]
 
 _CHANGING: frozenset[Sense] = frozenset({"update", "state", "flag", "end", "increase", "decrease"})
-_LOOKS: frozenset[Sense] = frozenset({"read", "search", "count", "exists", "compute"})
 
 
 def survey(scene: Scene) -> None:
@@ -94,10 +93,10 @@ def _candidates(member: Member) -> Iterator[Sense]:
     reading = member.reading
     seen: set[Sense] = set()
     for sense in reading.senses:
-        looks = sense in _LOOKS
+        looks = sense in LOOKS
         if reading.read_only and not looks:
             continue
-        if looks and sense != "compute" and reading.hint("readOnlyHint") is False and set(reading.senses) - _LOOKS:
+        if looks and sense != "compute" and reading.hint("readOnlyHint") is False and set(reading.senses) - LOOKS:
             continue
         if sense not in seen:
             seen.add(sense)

@@ -15,6 +15,7 @@ from .decision import Case, Kind
 from .effects import decide, survey
 from .gathering import known_fields
 from .groups import Group, group
+from .inlays import append_many_rule, take_many_rule
 from .keys import find_key
 from .lists import append_rule, take_rule
 from .merging import merge
@@ -53,10 +54,14 @@ _BUILDERS: dict[Kind, _Builder] = {
     "read_many": read_many_rule,
     "update_many": update_many_rule,
     "delete_many": delete_many_rule,
+    "append_many": append_many_rule,
+    "take_many": take_many_rule,
     "opaque": opaque_rule,
 }
 
-_EARLY: frozenset[Kind] = frozenset({"update", "state", "increase", "append", "take", "configure", "update_many"})
+_EARLY: frozenset[Kind] = frozenset(
+    {"update", "state", "increase", "append", "take", "configure", "update_many", "append_many", "take_many"}
+)
 """What changes things is looked at first: it may speak of fields that makers start and searches look for."""
 
 _CHANGES: frozenset[Kind] = _EARLY | {"upsert"}
@@ -80,8 +85,11 @@ def infer(toolset: Iterable[Tool]) -> Dynamics:
     names = [argument.name for reading in readings for argument in reading.arguments]
     collections: dict[str, CollectionRule] = {}
     rules: dict[str, ToolRule] = {}
+    scenes: list[Scene] = []
     for found in groups:
-        scene = _scene(found, names, style, taken=set(collections))
+        scenes.append(_scene(found, names, style, taken={scene.collection for scene in scenes}))
+    for scene in scenes:
+        found, scene.scenes = scene.group, scenes
         decisions = {id(member): decide(member, scene) for member in found.members}
         scene.changes = any(decision.kind in _CHANGES for decision in decisions.values())
         used = False

@@ -17,13 +17,13 @@ from .keying import key_of
 from .scene import Scene
 from .words import plural, singular
 
-__all__ = ["append_rule", "take_rule"]
+__all__ = ["append_rule", "list_of", "take_rule"]
 
 
 def append_rule(case: Case) -> dict[str, Any]:
     """A tool that puts something into a list."""
     member, scene = case.member, case.scene
-    field = _list_of(member, scene)
+    field = list_of(member, scene)
     values = scene.others(member.reading)
     held = f"default({cel.member('entity', [field.name])}, [])"
     element = _element(member, values)
@@ -43,7 +43,7 @@ def append_rule(case: Case) -> dict[str, Any]:
 def take_rule(case: Case) -> dict[str, Any]:
     """A tool that takes something out of a list."""
     member, scene = case.member, case.scene
-    field = _list_of(member, scene)
+    field = list_of(member, scene)
     values = scene.others(member.reading)
     held = f"default({cel.member('entity', [field.name])}, [])"
     changed = changed_field(scene)
@@ -65,7 +65,7 @@ def _base(case: Case) -> dict[str, Any]:
     }
 
 
-def _list_of(member: Member, scene: Scene) -> Field:
+def list_of(member: Member, scene: Scene) -> Field:
     """The list that the tool's noun names: `add_label` works on `labels`."""
     noun = member.aspect[-1:] or ("item",)
     named = (plural(noun[0]),)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from .groups import MAKING, Group, Member, Phrase
 from .ids import STRONG, WEAK, names_thing
+from .inlays import fold_inlays
 from .makers import find_makers, join_strays
 from .owning import has_own_id, has_own_id_in, owner_of, owners_of
 from .reading import Reading
 from .verbs import Sense
+from .views import join_views
 from .words import singular
 
 __all__ = ["merge"]
@@ -20,6 +22,8 @@ def merge(groups: list[Group]) -> None:
     _join_keys(groups)
     _move_parts(groups)
     _follow_keys(groups)
+    join_views(groups)
+    fold_inlays(groups)
     find_makers(groups)
     join_strays(groups)
     _fold_lists(groups)

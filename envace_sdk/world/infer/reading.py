@@ -11,7 +11,7 @@ from envace_sdk.tools.model import Tool
 from .arguments import Argument, arguments_of
 from .descriptions import Telling, tell
 from .names import Name, read_names
-from .verbs import Sense, senses
+from .verbs import LOOKS, Sense, senses
 from .words import singular
 
 __all__ = ["Reading", "read"]
@@ -31,6 +31,12 @@ class Reading:
         """What its verb may mean, likeliest first. The description decides between the senses of the name's verb,
         and speaks alone where the name has no general verb.
         """
+        if self.read_only:
+            return tuple(sense for sense in self._meant if sense in LOOKS) or ("read", "search")
+        return self._meant
+
+    @cached_property
+    def _meant(self) -> tuple[Sense, ...]:
         named, told = senses(self.name.verb), self.telling.senses
         if not named:
             return told

@@ -11,6 +11,7 @@ from .creates import changed_field
 from .decision import Case
 from .groups import Member
 from .keying import key_of, key_shown
+from .links import lists_beside, removed_with
 from .scene import Scene
 from .states import state_of
 
@@ -29,6 +30,7 @@ def delete_rule(case: Case) -> dict[str, Any]:
         "effect": "delete",
         "collection": scene.collection,
         "key": key,
+        "also": removed_with(member, scene, f"[{key}]") if isinstance(key, str) else [],
         "returns": confirmation(member, scene, shown, "deleted"),
     }
 
@@ -64,10 +66,11 @@ def delete_many_rule(case: Case) -> dict[str, Any]:
         "key": key,
         "when": f"exists({cel.text(scene.collection)}, {_joined(key)})",
     }
+    removed = cel.argument(batch) if key == "item" else f"{cel.argument(batch)}.map(item, {key})"
     return {
         "effect": "compute",
         "collection": scene.collection,
-        "also": [change],
+        "also": [change, *(removed_with(member, scene, removed) if isinstance(key, str) else [])],
         "returns": confirmation(member, scene, {batch.name: cel.argument(batch)}, "deleted"),
     }
 
@@ -76,6 +79,9 @@ def read_many_rule(case: Case) -> dict[str, Any]:
     """A tool that shows those that a list names."""
     member, scene, batch = case.member, case.scene, case.batch
     answer = list_answer(member, scene, following=None)
+    beside = lists_beside(member, scene, narrowed=True)
+    if beside:
+        answer["extra"] = beside
     return {
         "effect": "search",
         "collection": scene.collection,

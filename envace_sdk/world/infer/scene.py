@@ -36,6 +36,8 @@ class Scene:
     """How many tools do nothing but remove."""
     changes: bool = False
     """Whether a tool changes such things."""
+    scenes: list[Scene] = field(default_factory=list, repr=False)
+    """Those of the whole toolset, this one included."""
     starts: dict[str, object] = field(default_factory=dict)
     """What a new thing has in fields that only steps in its life set."""
 

@@ -11,6 +11,7 @@ from .arguments import Argument
 from .decision import Case
 from .fields import Field, is_control
 from .groups import Member
+from .links import lists_beside
 from .outputs import shape_of
 from .paging import paging_of, sort_of
 from .ranges import bound_of
@@ -41,6 +42,9 @@ def search_rule(case: Case) -> dict[str, Any]:
         if expression is not None:
             rule[name] = expression
     rule["returns"] = list_answer(member, scene, following=paging.following)
+    beside = lists_beside(member, scene, narrowed="filters" in rule or "where" in rule)
+    if beside:
+        rule["returns"]["extra"] = beside
     return rule
 
 

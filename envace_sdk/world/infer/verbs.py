@@ -11,7 +11,7 @@ from typing import Literal
 
 from .words import bag, base_verbs
 
-__all__ = ["Sense", "is_half_nounish", "is_nounish", "known", "leading", "opposite", "phrasal", "senses"]
+__all__ = ["LOOKS", "Sense", "is_half_nounish", "is_nounish", "known", "leading", "opposite", "phrasal", "senses"]
 
 Sense = Literal[
     "create",  # makes a new entity
@@ -32,6 +32,9 @@ Sense = Literal[
     "exists",
     "compute",  # derives something that is not kept
 ]
+
+LOOKS: frozenset[Sense] = frozenset({"read", "search", "count", "exists", "compute"})
+"""Senses that change nothing."""
 
 _SENSES: dict[Sense, str] = {
     "create": "create new insert register enroll enrol enlist compose draft make book schedule file log submit issue "

@@ -6,6 +6,7 @@ from .batches import batch_of, lookup_of
 from .decision import Decision
 from .fields import STATUS
 from .groups import Member
+from .inlays import inlay_of
 from .reading import Reading
 from .scene import Scene
 from .states import status_value
@@ -30,9 +31,18 @@ _DELTAS = bag("delta diff difference change adjustment increment by")
 
 def try_listed(sense: Sense, member: Member, scene: Scene) -> Decision | None:
     """Whether it puts something into a list of a thing, or takes it out."""
+    noun = " ".join(member.aspect)
+    inlay = inlay_of(member.reading, scene.group.nouns) if len(scene.key.parts) == 1 else None
+    if inlay is not None and sense in {"delete", "remove", "end"}:
+        return Decision(
+            "take_many", 0.75, f"takes {noun} out of a list of each {scene.noun} it names", None, inlay.batch
+        )
+    if inlay is not None and sense in {"add", "create", "put", "update"}:
+        return Decision(
+            "append_many", 0.75, f"puts {noun} into a list of each {scene.noun} it names", None, inlay.batch
+        )
     if not scene.key.of(member.reading):
         return None
-    noun = " ".join(member.aspect)
     if sense in {"add", "create", "put"}:
         return Decision("append", 0.75, f"puts a {noun} into a list of the {scene.group.head}")
     if sense in {"delete", "remove", "end"}:
