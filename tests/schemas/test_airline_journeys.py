@@ -56,6 +56,7 @@ def test_those_who_leave_a_waitlist_make_room_for_the_next():
     world = DESK.world()
     move = {"booking_ref": "BK40340", "flight_id": "CB101-22MAY", "new_flight_id": "CB103-22MAY"}
     assert "ahead of BK40340" in refused(world, "calculate_move_charge", **move)
+    assert done(world, "calculate_move_charge", **{**move, "booking_ref": "BK40319"})["move"]["charge"] == 66
     done(world, "remove_waitlist_entry", entry_id="WL-0931")
     assert done(world, "calculate_move_charge", **move)["move"]["charge"] == 66
 

@@ -23,17 +23,20 @@ def age(born, day):
     return int(day[:4]) - int(born[:4]) - (day[5:] < born[5:])
 
 
-def stock(state: State) -> dict[str, tuple[int, int, int]]:
-    """Per flight: seats, hold weight and places for minors, sold to our bookings or free. Nothing may create any."""
+def stock(state: State) -> dict[str, tuple]:
+    """Per flight: seats, hold weight and places for minors, sold to our bookings or free, and the seats that others
+    have. No call makes or loses any of it.
+    """
     found = {
-        f["flight_id"]: [f["seats_left"], f["hold_kg_left"], f["minors_left"]]
+        f["flight_id"]: [f["seats_left"], f["hold_kg_left"], f["minors_left"], set(f["seats_taken"])]
         for f in state.collection("flights").values()
     }
     for ticket in state.collection("tickets").values():
-        passenger = state.get("passengers", ticket["passenger_id"])
+        passenger, counts = state.get("passengers", ticket["passenger_id"]), found[ticket["flight_id"]]
         if ticket["status"] != "void":
-            found[ticket["flight_id"]][0] += passenger["kind"] != "infant"
-            found[ticket["flight_id"]][2] += passenger["unaccompanied"]
+            counts[0] += passenger["kind"] != "infant"
+            counts[2] += passenger["unaccompanied"]
+            counts[3].discard(ticket["seat"])
     for bag in state.collection("bags").values():
         if bag["status"] != "cancelled":
             found[state.get("tickets", bag["ticket_no"])["flight_id"]][1] += bag["weight_kg"]
