@@ -9,7 +9,7 @@ from . import cel
 from .groups import Member
 from .outputs import Shape, shape_of
 from .scene import Scene
-from .words import bag
+from .words import bag, plural
 
 __all__ = ["confirmation", "entity_answer", "list_answer"]
 
@@ -83,10 +83,18 @@ def confirmation(member: Member, scene: Scene, key: dict[str, str], done: str) -
         elif view.is_flag:
             shown[view.name] = "true"
         elif view.words[-1] in _MESSAGES and view.is_text:
-            shown[view.name] = cel.text(f"{scene.title} {done}")
+            shown[view.name] = cel.text(f"{_done_to(member, scene)} {done}")
         elif view.enum:
             shown[view.name] = cel.literal(view.enum[0])
     return {"object": shown} if shown else {}
+
+
+def _done_to(member: Member, scene: Scene) -> str:
+    """What a confirmation says it was done to: `delete_observations` speaks of observations."""
+    words = [*member.aspect] if member.listed and member.aspect else scene.noun.split(" ")
+    if member.reading.name.plural:
+        words[-1] = plural(words[-1])
+    return " ".join(words).capitalize()
 
 
 def _projection(shape: Shape, scene: Scene) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from .words import bag, is_plural, singular, split
 __all__ = ["Telling", "tell"]
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s|\n\n|\s[-–—]\s")
+_CLAUSE = re.compile(r"(?<=\w)[,:(]")
 _LABEL = re.compile(r"^(?:\[[^\]]{1,30}\]|[\w .-]{1,30}\|)\s*")
 _FILLER = bag(
     "this tool tools use used using allows allow you to can will be is it function method endpoint api command "
@@ -55,7 +56,10 @@ def tell(description: str) -> Telling:
         start = 0
     opening = words[start] if words else ""
     verb = leading(opening) if opening else None
-    rest = words[start + 1 :] if verb else words[start:]
+    if verb == "return":
+        verb = "get"  # "Returns an order": the tool answers it
+    clause = split(_CLAUSE.split(sentence, maxsplit=1)[0].replace("'s", ""))
+    rest = clause[start + 1 :] if verb else clause[start:]
     thing: list[str] = []
     for place, word in enumerate(rest[:12]):
         if word in _COLLECTIVE and rest[place + 1 : place + 2] and rest[place + 1] in {"of", "about", "for", "on"}:

@@ -8,7 +8,7 @@ from .batches import batch_of
 from .decision import Decision
 from .groups import Member
 from .ids import bare, id_noun, is_id
-from .looking import try_read, try_search
+from .looking import missing_look, try_read, try_search
 from .reading import Reading
 from .scene import Scene
 from .terms import NEW, OLD
@@ -142,7 +142,13 @@ def _by_form(member: Member, scene: Scene) -> Decision:
     nothing = Decision("opaque", 0.2, "nothing says what it does")
     if member.listed or "compute" in reading.senses:
         return nothing
-    return _by_hints(reading, scene) or _by_noun(member, scene) or _by_arguments(member, scene) or nothing
+    return (
+        _by_hints(reading, scene)
+        or _by_noun(member, scene)
+        or missing_look(member, scene)
+        or _by_arguments(member, scene)
+        or nothing
+    )
 
 
 def _by_noun(member: Member, scene: Scene) -> Decision | None:

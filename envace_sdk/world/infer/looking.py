@@ -7,9 +7,10 @@ from .decision import Decision
 from .groups import Member
 from .reading import Reading
 from .scene import Scene
+from .terms import BOUNDS, PAGING, TEXTS
 from .words import bag
 
-__all__ = ["try_read", "try_search"]
+__all__ = ["missing_look", "try_read", "try_search"]
 
 _TRAILS = bag("history timeline feed")
 _STATS = bag("stat stats statistic statistics summary metric metrics overview count counts total totals")
@@ -79,3 +80,24 @@ def _is_settings(member: Member, scene: Scene) -> bool:
     return any(
         other.reading.sense in {"update", "put"} and not scene.key.of(other.reading) for other in scene.group.members
     )
+
+
+def missing_look(member: Member, scene: Scene) -> Decision | None:
+    """A tool of which no word says what it does may be the one that shows things, or lists them, if the things are
+    made and nothing else does.
+    """
+    reading = member.reading
+    if reading.senses or not scene.makers or reading.hint("destructiveHint") or reading.hint("readOnlyHint") is False:
+        return None
+    siblings = [m.reading for m in scene.group.members if m is not member]
+    others = scene.others(reading)
+    if scene.takes_key(reading) and not others:
+        shown = any(other.sense == "read" and scene.takes_key(other) for other in siblings)
+        alike = any(not other.senses and scene.takes_key(other) and not scene.others(other) for other in siblings)
+        return None if shown or alike else Decision("read", 0.4, "it takes the key alone, and no other tool shows one")
+    listed = any(other.sense == "search" for other in siblings)
+    if reading.required or scene.key.of(reading) or listed:
+        return None
+    paged = {id(argument) for argument in reading.arguments if "_".join(argument.words) in PAGING | TEXTS}
+    known = all(id(a) in paged or scene.field(a) is not None or set(a.words) & BOUNDS for a in others)
+    return Decision("search", 0.4, "it asks for no one thing, and no other tool lists them") if known else None

@@ -110,13 +110,20 @@ def _unflatten(names: Sequence[str]) -> list[list[tuple[str, ...]]]:
 def _draft(levels: list[tuple[str, ...]], opening: str) -> _Draft:
     cleaned = [*(_clean(level, _HOLDERS) for level in levels[:-1]), _clean(levels[-1], _JUNK)]
     kept = [level for level in cleaned if level] or [levels[-1]]
-    words, context = phrasal(kept[-1]), kept[:-1]
+    words, context = phrasal(_without_articles(kept[-1])), kept[:-1]
+    if context and words[0].endswith("ed") and not known(words[0]):
+        words = (leading(words[0]) or words[0], *words[1:])  # parcel.registered
     if not any(map(known, words)):
         verbs = [level for level in context if len(level) == 1 and known(level[0]) and not is_nounish(level[0])]
         if verbs:  # create/ticket
             context.remove(verbs[-1])
             words = verbs[-1] + words
     return _Draft(words, tuple(context), told=opening)
+
+
+def _without_articles(words: tuple[str, ...]) -> tuple[str, ...]:
+    kept = tuple(word for word in words if word not in {"a", "an", "the"})
+    return kept or words
 
 
 def _clean(level: tuple[str, ...], junk: frozenset[str]) -> tuple[str, ...]:
@@ -252,6 +259,8 @@ def _name(draft: _Draft, place: int | None, things: set[tuple[str, ...]]) -> Nam
     namespace = [phrase(level) for level in (*draft.context, draft.shared) if level]
     many = any(word in _MANY for word in words)
     tail = ""
+    if len(main) == 1 and main[0] in _TAILS:  # change the details of a plant
+        main = next((found for preposition, found in aims if preposition == "of" and found), main)
     while len(main) > 1 and (main[-1] in _TAILS or main[-1] in _MANY_OF) and phrase(main) not in things:
         many = many or main[-1] in _MANY_OF
         tail = main[-1] if main[-1] in _MANY_OF else tail

@@ -8,11 +8,12 @@ from functools import cached_property
 
 from envace_sdk.tools.model import Tool
 
+from . import verbs
 from .arguments import Argument, arguments_of
 from .descriptions import Telling, tell
 from .names import Name, read_names
 from .verbs import LOOKS, Sense, senses
-from .words import singular
+from .words import base_verbs, singular
 
 __all__ = ["Reading", "read"]
 
@@ -40,6 +41,10 @@ class Reading:
         named, told = senses(self.name.verb), self.telling.senses
         if not named:
             return told
+        if self.name.verb in base_verbs(self.telling.opening):
+            return named
+        if told and self.name.verb not in verbs.CORE and not set(told) & set(named):
+            return (*told, *named)  # `pull_lot`: "Withdraws the lot"
         if self.telling.verb != self.name.verb and named[0] != "put":
             agreed = next((sense for sense in told[:1] if sense in named), None)
             if agreed:

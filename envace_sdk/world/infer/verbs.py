@@ -42,19 +42,20 @@ _SENSES: dict[Sense, str] = {
     "provision open plan define declare establish setup introduce capture begin initiate init initialize spawn mint "
     "onboard admit enter signup buy purchase order acquire write save store note reply comment plant produce "
     "instantiate bootstrap found host organize organise arrange allocate propose tell announce broadcast deposit "
-    "collect adopt track contribute rent borrow checkout subscribe sign apply nominate prescribe lodge ingest",
+    "collect adopt track contribute rent borrow checkout subscribe sign apply nominate prescribe lodge ingest "
+    "mk mkdir ins cre",
     "add": "add append attach include push prepend reply comment post attach join link enqueue log record track "
     "connect associate bind contribute vote react",
     "copy": "copy clone duplicate fork replicate",
     "read": "get fetch read show view lookup describe retrieve inspect find load display see peek examine access pull "
     "detail details info check open select consult obtain query look track search download watch review check",
     "search": "list search query browse find all index filter enumerate scan discover ls dir explore lookup fetch get "
-    "show view retrieve read display see pull scan collect report track check",
+    "show view retrieve read display see pull scan collect report track check lst qry",
     "update": "update edit modify patch change set adjust alter amend correct revise replace overwrite configure move "
     "rename assign unassign reassign reschedule mark transfer relocate toggle put save merge refresh tweak fix extend "
     "renew postpone snooze delay prioritize prioritise reorder rate score escalate promote demote upgrade downgrade "
     "translate relabel retitle rewrite refine customize customise override reclassify recategorize convert migrate "
-    "switch adapt link unlink swap enter log record",
+    "switch adapt link unlink swap enter log record ed upd mod chg",
     "put": "put set save write store upsert overwrite ensure sync remember memorize memorise",
     "state": "open close reopen cancel complete finish resolve approve reject accept decline start stop pause resume "
     "submit publish unpublish activate deactivate confirm ship deliver dispatch return refund pay hold release suspend "
@@ -75,7 +76,7 @@ _SENSES: dict[Sense, str] = {
     "eject kick clear unbind",
     "delete": "delete remove drop destroy erase purge discard unregister deregister trash del rm kill wipe dispose "
     "eliminate forget scrap uninstall expunge clear unbook teardown throw nuke obliterate prune unset strike cross "
-    "unenroll unenrol disenroll flush scratch bin recycle",
+    "unenroll unenrol disenroll flush scratch bin recycle rem",
     "count": "count tally total number",
     "exists": "exists exist has is contains",
     "compute": "calculate compute convert validate estimate render run execute evaluate analyze analyse summarize "
@@ -103,6 +104,9 @@ _HALF_NOUNISH = bag("list set open search show read find all view close put save
 
 _PHRASAL: dict[tuple[str, str], str] = {
     ("look", "up"): "lookup",
+    ("looked", "up"): "lookup",
+    ("take", "look"): "view",
+    ("look", "at"): "view",
     ("set", "up"): "setup",
     ("sign", "up"): "signup",
     ("check", "in"): "checkin",
@@ -257,6 +261,13 @@ def senses(verb: str) -> tuple[Sense, ...]:
 def known(word: str) -> bool:
     """Whether the word is a general verb."""
     return word in _TABLE
+
+
+CORE = bag(
+    "create add new get fetch retrieve show list find search update edit change modify set delete remove destroy read "
+    "view"
+)
+"""Verbs that mean one thing wherever they stand."""
 
 
 def is_nounish(word: str) -> bool:

@@ -141,6 +141,8 @@ def try_state(sense: Sense, member: Member, scene: Scene) -> Decision | None:
         return None
     if id(member.reading) in scene.makers:
         return None
+    if _is_told_gone(member.reading) and not scene.removers and not _speaks_of_status(scene):
+        return Decision("delete", 0.6, "it is told to remove, and no other tool does")
     what = "sets its status" if sense == "state" else "sets a flag"
     return Decision("state", 0.75, what)
 
