@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -22,7 +22,7 @@ from envace_sdk.evidence.canonical import digest
 from envace_sdk.json import Json
 from envace_sdk.recordings import Client, Matching, explain_miss
 from envace_sdk.tools.fixture import TOOL_CALL, Fixture
-from envace_sdk.tools.model import Tool, ToolCall
+from envace_sdk.tools.model import Tool, ToolCall, ToolResult
 from envace_sdk.world.answer import Touch
 from envace_sdk.world.diff import diff
 from envace_sdk.world.dynamics import Dynamics, ToolRule
@@ -92,6 +92,8 @@ class FixtureRehearser:
         self._matching = matching or Matching()
         self._held: dict[str, list[_Held]] = {}
         self._fixtures = tuple(fixtures)
+        self._farsighted: frozenset[str] = frozenset()
+        """Tools that read more than their rules say: any write may change what they answer."""
 
     def learn(self, start: State) -> State:
         """Note what each fixture read, and return the start state with the entities that recordings show were there.
@@ -103,7 +105,15 @@ class FixtureRehearser:
             episodes.setdefault(fixture.episode, []).append(fixture)
         for episode in episodes.values():
             start = self._found_at_start(episode, start)
-        for episode in episodes.values():
+        self._observe(episodes.values(), start)
+        if contradicted := self._contradicted():
+            self._farsighted = contradicted
+            self._held.clear()
+            self._observe(episodes.values(), start)
+        return start
+
+    def _observe(self, episodes: Iterable[Sequence[Fixture]], start: State) -> None:
+        for episode in episodes:
             state = start
             for fixture in sorted(episode, key=lambda f: f.position):
                 is_known = fixture.is_call and fixture.call.name in self._tools
@@ -112,7 +122,18 @@ class FixtureRehearser:
                 self._held.setdefault(key, []).append(_Held(fixture, scopes, _history(state, scopes)))
                 if is_known and not fixture.result.is_error:
                     state = self.advance(state, self._after(fixture, state), fixture.call)
-        return start
+
+    def _contradicted(self) -> frozenset[str]:
+        """Tools that a recording saw answer otherwise although nothing they read, as their rules say, was written."""
+        found = set()
+        for held in self._held.values():
+            seen: dict[tuple[str, tuple[str, ...]], ToolResult] = {}
+            for one in held:
+                if one.fixture.is_call and one.scopes != (UNKNOWN, EVERYTHING):
+                    situation = (one.fixture.episode, one.history)
+                    if seen.setdefault(situation, one.fixture.result) != one.fixture.result:
+                        found.add(one.fixture.call.name)
+        return frozenset(found)
 
     def find(self, call: ToolCall, state: State, method: str = TOOL_CALL) -> Fixture | None:
         """The first fixture of this very call that is true in `state`, of those the one for the most similar caller."""
@@ -263,6 +284,8 @@ class FixtureRehearser:
     def _reads(self, call: ToolCall, state: State) -> tuple[str, ...]:
         """The scopes whose history decides whether an answer to this call is still true."""
         rule = self._dynamics.tools.get(call.name)
+        if call.name in self._farsighted:
+            return (UNKNOWN, EVERYTHING)
         answer = None if rule is None else self._run(call, state)
         if answer is not None:
             scopes = {name if key is None else f"{name}/{key}" for name, key in answer.touched}
