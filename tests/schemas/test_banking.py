@@ -188,6 +188,15 @@ def test_a_payment_within_the_house_arrives_at_once_and_is_free():
     assert (entry["amount"], entry["balance_after"], entry["counterparty"]) == (92500, got, "Kilnhouse Ceramics")
 
 
+def test_a_payment_within_the_house_arrives_with_the_last_signature():
+    world = BANK.world()
+    (order,) = (p for p in BANK.start.collection("payments").values() if p["purpose"] == "Share of the jetty lamp")
+    released = done(world, "release_payment", payment_id=order["payment_id"], signed_by="M-20205")
+    assert released["payment"]["status"] == "booked"
+    for account_id, change in (("AG-4407-8871", -12500), ("AG-4402-1188", 12500)):
+        assert available(world.state, account_id) == available(BANK.start, account_id) + change
+
+
 def test_a_cancelled_payment_gives_back_amount_and_fee_and_the_fee_only_once():
     world = BANK.world()
     (order,) = (p for p in BANK.start.collection("payments").values() if p["purpose"] == "Invoice 5-4701")

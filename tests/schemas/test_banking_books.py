@@ -197,9 +197,11 @@ def one_of(collection, make):
 
 
 def signer_of(account_id):
-    """Mostly someone with a power over the account."""
-    powers = [power["member_id"] for power in START.collection("powers").find("account_id", account_id)]
-    return st.sampled_from(powers) | st.sampled_from(powers) | st.sampled_from(sorted(START.collection("members")))
+    """Mostly someone who may release on the account."""
+    powers = list(START.collection("powers").find("account_id", account_id))
+    release = [power["member_id"] for power in powers if power["level"] == "release"]
+    others = [power["member_id"] for power in powers] + sorted(START.collection("members"))[::9]
+    return st.sampled_from(release) | st.sampled_from(release) | st.sampled_from(others)
 
 
 AMOUNTS = st.integers(1, 30_000) | st.integers(30_000, 600_000)
@@ -221,11 +223,10 @@ def order_of(payee, **more):
 
 def release_of(payment):
     def with_signer(member):
-        called = st.just(START.get("members", member)["phone"]) | st.just("+44 1632 960 999")
-        return st.fixed_dictionaries(
-            {"payment_id": st.just(payment["payment_id"]), "signed_by": st.just(member)},
-            optional={"callback_number": called},
-        )
+        phone = START.get("members", member)["phone"]
+        called = {"callback_number": st.sampled_from([phone, phone, phone, "+44 1632 960 999"])}
+        signed = {"payment_id": st.just(payment["payment_id"]), "signed_by": st.just(member)}
+        return st.fixed_dictionaries(signed, optional=called)
 
     return st.tuples(st.just("release_payment"), signer_of(payment["account_id"]).flatmap(with_signer))
 
@@ -239,8 +240,8 @@ def of_card(card):
             st.fixed_dictionaries(
                 who,
                 optional={
-                    "purchase_limit": st.integers(0, 600_000),
-                    "cash_limit": st.integers(0, 120_000),
+                    "purchase_limit": st.sampled_from([3_000, 50_000, 150_000, 600_000]),
+                    "cash_limit": st.sampled_from([0, 1_000, 20_000, 120_000]),
                     "online": st.booleans(),
                     "abroad": st.booleans(),
                     "frozen": st.booleans(),
@@ -286,7 +287,7 @@ def of_payee(payee):
                     "payee_id": st.just(payee["payee_id"]),
                     "amount": AMOUNTS,
                     "rhythm": st.sampled_from(["weekly", "monthly"]),
-                    "first_on": DAYS,
+                    "first_on": st.sampled_from(["2026-07-01", "2026-08-03"]) | DAYS,
                     "purpose": st.just("Dues"),
                     "instructed_by": signer_of(account),
                 },
@@ -352,15 +353,17 @@ def fresh(payment_id):
 
 
 members = st.sampled_from(sorted(START.collection("members")))
+WAITING = [payment for payment in documents("payments") if payment["status"] == "awaiting_release"]
+STOPPABLE = [payment for payment in documents("payments") if not payment["booked_at"] or payment["booked_at"] > TODAY]
 DISPUTABLE = [
     e for e in documents("entries") if e["kind"] in {"fee", "card", "direct_debit"} and e["account_id"][:2] == "AG"
 ]
 CALLS = st.one_of(
     one_of("payees", of_payee),
     one_of("payees", of_payee),
-    one_of("payments", release_of),
-    one_of(
-        "payments",
+    st.sampled_from(WAITING).flatmap(release_of),
+    st.sampled_from(WAITING).flatmap(release_of),
+    st.sampled_from(STOPPABLE).flatmap(
         lambda payment: some(
             "cancel_payment",
             payment_id=st.just(payment["payment_id"]),
