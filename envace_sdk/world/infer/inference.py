@@ -157,11 +157,17 @@ def _rule(case: Case) -> ToolRule:
     return ToolRule(**filled, confidence=case.decision.confidence, reason=case.decision.reason)
 
 
+def _is_chosen(scene: Scene) -> bool:
+    """Whether every call that makes one gives its key."""
+    makers = [member.reading for member in scene.makers_()]
+    return not scene.key.minted and bool(makers) and all(map(scene.takes_key, makers))
+
+
 def _collection(scene: Scene, makes: bool) -> CollectionRule:
     names = [part.field for part in scene.key.parts]
     default = " ".join(scene.collection.split("_"))
     noun = scene.noun if plural(scene.noun.split(" ")[-1]) != default or scene.noun != default.removesuffix("s") else ""
-    mint = mint_of(scene.group, scene.key) if makes else ""
+    mint = mint_of(scene.group, scene.key) if makes and not _is_chosen(scene) else ""
     return CollectionRule(
         key=names[0] if len(names) == 1 else names,
         noun=noun,

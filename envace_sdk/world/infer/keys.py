@@ -154,14 +154,15 @@ def _is_lookup(
 
 def _made(group: Group) -> list[dict[tuple[str, ...], Argument]]:
     """Per tool that makes such things, its arguments by their bare names."""
+    makers = [m.reading for m in group.having("create", "add", "put") if not m.listed and not m.aspect]
+    plain = [reading for reading in makers if reading.sense != "put"]
     return [
         {
             bare(argument.words, group.nouns): argument
-            for argument in given_to(member.reading)
+            for argument in given_to(reading)
             if len(argument.words) > 1 or owner_of(argument, group.siblings, group) is None
         }
-        for member in group.members
-        if member.reading.sense in {"create", "add", "put"} and not member.listed and not member.aspect
+        for reading in plain or makers
     ]
 
 

@@ -28,9 +28,7 @@ _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE
 
 
 def mint_of(group: Group, key: Key) -> str:
-    """The `mint` of a collection; "" where nothing tells what its keys look like, or callers choose them."""
-    if not key.minted:
-        return ""
+    """The `mint` of a collection: how keys look that no caller chooses."""
     views = list(_views(group, key))
     if any(view.is_number for view in views):
         return "{int}"
