@@ -74,17 +74,20 @@ leaves = st.one_of(
     st.builds(lambda value: {"const": value}, json_values),
 )
 
-schemas = st.recursive(
+trees = st.recursive(
     leaves,
     lambda inner: st.one_of(
         _objects(inner),
         st.builds(lambda items, low: {"type": "array", "items": items, "minItems": low}, inner, st.integers(0, 2)),
         st.builds(lambda parts: {"anyOf": parts}, st.lists(inner, min_size=1, max_size=3)),
         st.builds(lambda parts: {"oneOf": parts}, st.lists(inner, min_size=1, max_size=2)),
-        st.builds(lambda part: {"$ref": "#/$defs/part", "$defs": {"part": part}}, inner),
     ),
     max_leaves=6,
 )
+
+
+references = st.builds(lambda part: {"$ref": "#/$defs/part", "$defs": {"part": part}}, trees)
+schemas = trees | references
 
 
 @st.composite
