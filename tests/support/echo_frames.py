@@ -22,6 +22,11 @@ TOOLS = [
 ]
 
 
+def say(answer):
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
 def main():
     count = 0
     for line in sys.stdin:
@@ -45,9 +50,9 @@ def main():
             result = {"content": [{"type": "text", "text": arguments["text"] * arguments.get("times", 1)}]}
         else:
             answer = {"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "Method not found"}}
-            print(json.dumps(answer), flush=True)
+            say(answer)
             continue
-        print(json.dumps({"jsonrpc": "2.0", "id": number, "result": result}), flush=True)
+        say({"jsonrpc": "2.0", "id": number, "result": result})
 
 
 if __name__ == "__main__":
