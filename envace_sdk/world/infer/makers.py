@@ -187,6 +187,12 @@ def _join(stray: Group, target: Group) -> None:
             del target.phrases[name]
 
 
+def _lists_perhaps(stray: Group) -> bool:
+    """Whether it is one tool without a verb that can be called without arguments: `docket(case_no)`."""
+    readings = [member.reading for member in stray.members]
+    return len(readings) == 1 and not readings[0].senses and not readings[0].required
+
+
 def _belongs(stray: Group, target: Group, *, alone: bool) -> bool:
     roles = _roles(stray)
     told = {m.reading.telling.object[-1:] for m in stray.members if m.reading.telling.object}
@@ -196,9 +202,9 @@ def _belongs(stray: Group, target: Group, *, alone: bool) -> bool:
         return False
     if told & (target.nouns | theirs):
         return not roles & {"read"} or not _roles(target) & {"read"}
-    if not roles or roles & _roles(target) or not alone or told:
+    if (not roles and not _lists_perhaps(stray)) or roles & _roles(target) or not alone or told:
         return False
-    if roles == {"search"}:
+    if roles == {"search"} or _lists_perhaps(stray):
         arguments = [a.words for m in stray.members for a in m.reading.arguments]
         made = [a.words for m in target.makers for a in m.reading.arguments]
         return any(words in made for words in arguments)

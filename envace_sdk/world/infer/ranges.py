@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .arguments import Argument
 from .fields import Field, Fields
 from .terms import HIGH, LOW, STRICT
-from .words import bag
+from .words import bag, singular
 
 __all__ = ["bound_of"]
 
@@ -81,7 +81,8 @@ def _bounded(rest: tuple[str, ...], word: str, argument: Argument, fields: Field
         numbers = [field for field in fields if field.is_number]
         return numbers[0] if not stem and len(numbers) == 1 else None
     if stem:
-        return None
+        named = {singular(part) for part in stem}
+        return next((field for field in fields if field.is_date and named & set(field.words)), None)
     for own in ((word, "date"), (word, "time"), (word, "at"), (word,)):
         found = fields.find(own, exact=True)
         if found is not None and found.is_date:

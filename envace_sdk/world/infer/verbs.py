@@ -76,7 +76,7 @@ _SENSES: dict[Sense, str] = {
     "eject kick clear unbind",
     "delete": "delete remove drop destroy erase purge discard unregister deregister trash del rm kill wipe dispose "
     "eliminate forget scrap uninstall expunge clear unbook teardown throw nuke obliterate prune unset strike cross "
-    "unenroll unenrol disenroll flush scratch bin recycle rem",
+    "unenroll unenrol disenroll flush scratch bin recycle rem toss ditch dump zap",
     "count": "count tally total number",
     "exists": "exists exist has is contains",
     "compute": "calculate compute convert validate estimate render run execute evaluate analyze analyse summarize "

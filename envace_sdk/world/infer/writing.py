@@ -174,8 +174,10 @@ def is_missing_removal(member: Member, scene: Scene) -> bool:
     if reading.telling.text or reading.hint("destructiveHint") is False or _speaks_of_status(scene):
         return False
     siblings = [m.reading for m in scene.group.members if m is not member and not m.aspect]
-    alike = any(not other.senses and scene.takes_key(other) for other in siblings)
-    whole = {"read", "search"} <= {other.sense for other in siblings}
+    shown = [other for other in siblings if not other.senses and not other.name.verb and scene.takes_key(other)]
+    alike = any(not other.senses and scene.takes_key(other) and other not in shown for other in siblings)
+    seen = {other.sense for other in siblings} | ({"read"} if len(shown) == 1 else set())
+    whole = {"read", "search"} <= seen
     ends = any("end" in other.senses for other in siblings)
     return whole and not alike and not ends and any(other.sense in {"update", "put"} for other in siblings)
 
@@ -190,7 +192,8 @@ def _speaks_of_status(scene: Scene) -> bool:
 
 def _is_told_gone(reading: Reading) -> bool:
     """Whether the description says that the thing is no more."""
-    return any(word in reading.telling.text for word in ("delete", "remove", "permanent", "erase", "discard"))
+    gone = ("delete", "remove", "permanent", "erase", "discard", "for good", "irrevers")
+    return any(word in reading.telling.text for word in gone)
 
 
 def try_delete(sense: Sense, member: Member, scene: Scene) -> Decision | None:
