@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .batches import batch_of
 from .decision import Decision
+from .elsewhere import is_namespace, runs_source
 from .groups import Member
 from .ids import bare, id_noun, is_id
 from .looking import missing_look, try_read, try_search
@@ -60,6 +61,10 @@ def decide(member: Member, scene: Scene) -> Decision:
     verb = reading.name.verb or reading.telling.verb or "its description"
     if _names_two(member, scene):
         return Decision("opaque", 0.2, f"'{verb}': it names two of them")
+    if runs_source(reading):
+        return Decision("opaque", 0.2, f"'{verb}': it runs what it is given")
+    if is_namespace(scene):
+        return Decision("opaque", 0.2, f"'{verb}': no tool names one, so '{scene.noun}' is where they work")
     for sense in _candidates(member):
         found = _try(sense, member, scene)
         if found is not None:
@@ -172,7 +177,7 @@ def _by_hints(reading: Reading, scene: Scene) -> Decision | None:
         return None
     if reading.read_only:
         return Decision("read", 0.5, "it is read-only and takes the key")
-    if reading.hint("destructiveHint") and not scene.others(reading):
+    if reading.hint("destructiveHint") and scene.makers and not scene.others(reading):
         return Decision("delete", 0.5, "it is destructive and takes the key only")
     return None
 

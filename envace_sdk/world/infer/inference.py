@@ -88,9 +88,9 @@ def infer(toolset: Iterable[Tool]) -> Dynamics:
     scenes: list[Scene] = []
     for found in groups:
         scenes.append(_scene(found, names, style, taken={scene.collection for scene in scenes}))
-    for scene in scenes:
+    decided = [{id(member): decide(member, scene) for member in scene.group.members} for scene in scenes]
+    for scene, decisions in zip(scenes, decided, strict=True):
         found, scene.scenes = scene.group, scenes
-        decisions = {id(member): decide(member, scene) for member in found.members}
         scene.changes = any(decision.kind in _CHANGES for decision in decisions.values())
         used = False
         for member in sorted(found.members, key=lambda m: decisions[id(m)].kind not in _EARLY):

@@ -29,6 +29,8 @@ def try_read(member: Member, scene: Scene) -> Decision | None:
         return Decision("read", 0.8, f"shows the one whose {lookup[1].name} is given", lookup=lookup)
     if reading.name.tail in _TRAILS and scene.key.of(reading):
         return Decision("opaque", 0.3, f"shows a {reading.name.tail}, of which no other tool speaks")
+    if scene.key.of(reading) and not scene.takes_key(reading) and not scene.makers:
+        return Decision("opaque", 0.3, "it shows something also without a key, of which no other tool speaks")
     if scene.key.of(reading) and (scene.takes_key(reading) or not reading.name.plural):
         if member.aspect and scene.readers() and scene.fields.find(member.aspect) is None:
             return Decision("opaque", 0.3, f"shows {' '.join(member.aspect)}, of which no other tool speaks")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from .arguments import fields_of
 from .groups import Group, Member, Phrase
 from .ids import STRONG, bare, names_thing
-from .owning import has_own_id, owner_of, owners_of
+from .owning import has_own_id, has_own_id_in, owner_of, owners_of
 from .reading import Reading
 from .verbs import Sense
 from .words import bag, gerund, singular
 
-__all__ = ["find_makers", "join_strays"]
+__all__ = ["elect_makers", "find_makers", "join_strays"]
 
 _ROLES: dict[Sense, str] = {
     "create": "make",
@@ -159,6 +160,34 @@ def _roles(found: Group) -> set[str]:
 
 def _roles_of(members: Iterable[Member]) -> set[str]:
     return {_ROLES[m.reading.sense] for m in members if m.reading.sense in _ROLES and not m.listed}
+
+
+def elect_makers(groups: list[Group]) -> None:
+    """Things that are shown by their key and that no tool makes by its words are made by the one tool that changes
+    something without asking for the key: `dispatch_job(name)`, beside `job_info(number)`.
+    """
+    for found in groups:
+        if found.makers or not any(has_own_id(member.reading, found) for member in found.having("read", "search")):
+            continue
+        keys = {
+            argument.words
+            for member in found.having("read", "search")
+            for argument in member.reading.required
+            if has_own_id_in(argument, found)
+        }
+        candidates = [
+            member
+            for member in found.members
+            if not member.aspect and not member.listed and _may_make(member.reading, found, keys)
+        ]
+        if len(candidates) == 1:
+            candidates[0].reading = replace(candidates[0].reading, elected=("create",))
+
+
+def _may_make(reading: Reading, found: Group, keys: set[Phrase]) -> bool:
+    acts = not set(reading.senses) & {"read", "search", "count", "exists", "compute", "delete", "remove", "update"}
+    keyed = has_own_id(reading, found, least=0.8) or any(argument.words in keys for argument in reading.arguments)
+    return acts and not reading.read_only and bool(reading.required) and not keyed
 
 
 def join_strays(groups: list[Group]) -> None:

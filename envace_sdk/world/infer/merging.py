@@ -5,7 +5,7 @@ from __future__ import annotations
 from .groups import MAKING, Group, Member, Phrase
 from .ids import STRONG, WEAK, names_thing
 from .inlays import fold_inlays
-from .makers import find_makers, join_strays
+from .makers import elect_makers, find_makers, join_strays
 from .owning import has_own_id, has_own_id_in, owner_of, owners_of
 from .reading import Reading
 from .verbs import Sense
@@ -27,6 +27,7 @@ def merge(groups: list[Group]) -> None:
     find_makers(groups)
     join_strays(groups)
     _fold_lists(groups)
+    elect_makers(groups)
     groups[:] = [found for found in groups if found.members]
 
 

@@ -24,6 +24,8 @@ _PARTS = bag("fields attributes properties values")
 _MANY_OF = bag("list all history directory catalog catalogue roster listing listings timeline index feed")
 _JUNK = bag("api apis mcp rpc")
 _HOLDERS = _JUNK | bag("tool tools endpoint cmd svc service services controller handler manager resource client")
+_METHODS = (("post",), ("patch",))
+"""Methods of HTTP that are also nouns: `POST /tickets`."""
 _VERSION = re.compile(r"v\d+\w{0,6}")
 _SHARED = 0.6
 
@@ -115,6 +117,7 @@ def _draft(levels: list[tuple[str, ...]], opening: str) -> _Draft:
         words = (leading(words[0]) or words[0], *words[1:])  # parcel.registered
     if not any(map(known, words)):
         verbs = [level for level in context if len(level) == 1 and known(level[0]) and not is_nounish(level[0])]
+        verbs = verbs or [level for level in context[:1] if level in _METHODS]
         if verbs:  # create/ticket
             context.remove(verbs[-1])
             words = verbs[-1] + words

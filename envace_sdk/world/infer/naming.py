@@ -9,6 +9,7 @@ from .owning import owner_of
 from .reading import Reading
 from .terms import NEW, OLD
 from .verbs import Sense
+from .words import bag
 
 __all__ = ["is_single", "moved", "own_id"]
 
@@ -44,22 +45,36 @@ def is_single(member: Member) -> bool:
     return reading.sense in _SINGLES or reading.sense is None or (reading.sense == "search")
 
 
+_SOURCES = bag("query queries sql statement expression script prompt question text q")
+"""What is run or searched rather than named, even where the tool is named after it: `run_query(query)`."""
+
+_MANY = 5
+"""From this many tools on, what all of them ask for is where they work, not what they work on."""
+
+
+def _is_context(argument: Argument, group: Group) -> bool:
+    """Whether every tool of the toolset asks for it, makers and listers too: a `repo_path`, a `workspace`."""
+    readings = [member.reading for found in group.siblings for member in found.members]
+    return len(readings) >= _MANY and all(
+        any(other.words == argument.words for other in reading.required) for reading in readings
+    )
+
+
 def own_id(member: Member, group: Group) -> Argument | None:
     """The argument that names the thing itself."""
     reading = member.reading
     best: tuple[float, int, Argument] | None = None
     for place, argument in enumerate(reading.arguments):
-        if not argument.words:
+        if not argument.words or "_".join(argument.words) in _SOURCES:
             continue
         score = names_thing(argument, group.nouns)
         if owner_of(argument, group.siblings, group) is not None and score < 0.95:
             score = min(score, 0.1)
         elif owner_of(argument, group.siblings, group) is not None:
             score = 0.2
-        if argument.words and argument.words[0] in OLD and len(argument.words) > 1 and score:
-            score += 0.2
-        if argument.words and argument.words[0] in NEW and len(argument.words) > 1:
-            score = min(score, 0.3)
+        if len(argument.words) > 1:
+            score += 0.2 if argument.words[0] in OLD and score else 0
+            score = min(score, 0.3) if argument.words[0] in NEW else score
         if not score and argument.is_list:
             score = _names_many(argument, group)
         if not score and argument.required and argument.is_scalar and not argument.is_flag and not argument.enum:
@@ -70,7 +85,8 @@ def own_id(member: Member, group: Group) -> Argument | None:
         if not argument.required and reading.required and reading.sense != "put":
             score = 0  # what need not be given names nothing
         score += 0.25 if argument.required and score else 0
-        if score > 0.3 and (best is None or (score, -place) > best[:2]):
+        context = score < 1.2 and argument.required and _is_context(argument, group)
+        if score > 0.3 and not context and (best is None or (score, -place) > best[:2]):
             best = (score, -place, argument)
     return best[2] if best else None
 

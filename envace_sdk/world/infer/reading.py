@@ -26,12 +26,16 @@ class Reading:
     name: Name
     telling: Telling
     arguments: tuple[Argument, ...]
+    elected: tuple[Sense, ...] = ()
+    """What it means by elimination, among its siblings, rather than by its words."""
 
     @cached_property
     def senses(self) -> tuple[Sense, ...]:
         """What its verb may mean, likeliest first. The description decides between the senses of the name's verb,
         and speaks alone where the name has no general verb.
         """
+        if self.elected:
+            return self.elected
         if self.read_only:
             return tuple(sense for sense in self._meant if sense in LOOKS) or ("read", "search")
         return self._meant

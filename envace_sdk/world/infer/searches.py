@@ -8,6 +8,7 @@ from typing import Any
 from . import cel
 from .answers import list_answer
 from .arguments import Argument
+from .asking import asked_field, excluded, is_exclusion
 from .decision import Case
 from .fields import Field, is_control
 from .groups import Member
@@ -93,7 +94,9 @@ def _filter(
     member: Member, argument: Argument, siblings: Sequence[Argument], scene: Scene
 ) -> dict[str, Any] | str | None:
     """What one argument narrows: a filter, a condition, or nothing that is known."""
-    field = scene.field(argument)
+    if is_exclusion(argument) and not _known(argument, scene):
+        return excluded(argument, scene)
+    field = asked_field(argument, scene)
     if "_".join(argument.words) in TEXTS and argument.is_text and (field is None or not field.writable):
         return _free_text(scene)
     if (part := _part_of_text(argument, scene)) is not None:

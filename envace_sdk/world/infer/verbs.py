@@ -42,13 +42,13 @@ _SENSES: dict[Sense, str] = {
     "provision open plan define declare establish setup introduce capture begin initiate init initialize spawn mint "
     "onboard admit enter signup buy purchase order acquire write save store note reply comment plant produce "
     "instantiate bootstrap found host organize organise arrange allocate propose tell announce broadcast deposit "
-    "collect adopt track contribute rent borrow checkout subscribe sign apply nominate prescribe lodge ingest "
+    "collect adopt track contribute rent borrow checkout subscribe sign apply nominate prescribe lodge jot ingest "
     "mk mkdir ins cre",
     "add": "add append attach include push prepend reply comment post attach join link enqueue log record track "
     "connect associate bind contribute vote react",
     "copy": "copy clone duplicate fork replicate",
     "read": "get fetch read show view lookup describe retrieve inspect find load display see peek examine access pull "
-    "detail details info check open select consult obtain query look track search download watch review check",
+    "detail details info check open select consult obtain query look track search download watch recall review check",
     "search": "list search query browse find all index filter enumerate scan discover ls dir explore lookup fetch get "
     "show view retrieve read display see pull scan collect report track check lst qry",
     "update": "update edit modify patch change set adjust alter amend correct revise replace overwrite configure move "

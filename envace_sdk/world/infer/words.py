@@ -27,6 +27,8 @@ def bag(text: str) -> frozenset[str]:
 
 
 _LEVELS = re.compile(r"__+|[./:\\#>]+|\s*->\s*")
+_PARAMETER = re.compile(r"\{[^{}]{0,60}\}")
+"""The `{id}` of a path."""
 _BOUNDARY = re.compile(
     r"(?<=[a-z0-9])(?=[A-Z])"  # ticketId
     r"|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s(?![a-z]))"  # HTTPServer, but IDs stays whole
@@ -114,7 +116,7 @@ _IE = bag("movie cookie zombie brownie calorie selfie pie tie lie die rookie gen
 
 def segments(name: str) -> list[tuple[str, ...]]:
     """The levels of a name (`crm__contact_add` has two, `acme.v1.Contacts.Create` four), each as lower-case words."""
-    levels = (split(level) for level in _LEVELS.split(name))
+    levels = (split(level) for level in _LEVELS.split(_PARAMETER.sub("", name)))
     return [level for level in levels if level]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .arguments import Argument, fields_of
 from .batches import batch_of, lookup_of
 from .decision import Decision
 from .fields import STATUS
@@ -10,6 +11,7 @@ from .inlays import inlay_of
 from .reading import Reading
 from .scene import Scene
 from .states import status_value
+from .terms import NEW, OLD
 from .verbs import Sense, opposite
 from .words import bag
 
@@ -110,6 +112,8 @@ def _is_shown_alone(member: Member, scene: Scene) -> bool:
 def _update_of_one(member: Member, scene: Scene) -> Decision | None:
     reading = member.reading
     others = scene.others(reading)
+    if any(_replaces(argument, reading) for argument in others):
+        return Decision("opaque", 0.3, "it edits a text in place, of which nothing is known")
     if not others and not member.aspect and not reading.name.aims:
         undone = opposite(reading.name.verb)
         if undone and any(m.reading.name.verb == undone and scene.others(m.reading) for m in scene.group.members):
@@ -122,6 +126,15 @@ def _update_of_one(member: Member, scene: Scene) -> Decision | None:
     if any(a.is_number and a.words[-1:] and a.words[-1] in _DELTAS and scene.field(a) is None for a in others):
         return Decision("increase", 0.75, "adds the difference it is given to a number")
     return Decision("update", 0.9, "changes the fields it is given")
+
+
+def _replaces(argument: Argument, reading: Reading) -> bool:
+    """Whether it is a list of replacements: elements of an old and a new text."""
+    if not argument.is_list:
+        return False
+    words = [member.words for member in fields_of(argument.item, reading.tool.input_schema)]
+    olds = {found[1:] for found in words if len(found) > 1 and found[0] in OLD}
+    return any(found[0] in NEW and found[1:] in olds for found in words)
 
 
 def try_increase(sense: Sense, member: Member, scene: Scene) -> Decision | None:
