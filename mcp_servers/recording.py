@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envace_sdk.json import Json
-from envace_sdk.recordings import Episode, RecordMode, SecretRedactor, Tape, Writer, no_redaction
+from envace_sdk.recordings import (
+    Episode,
+    Matching,
+    RecordMode,
+    SecretRedactor,
+    Tape,
+    Writer,
+    no_redaction,
+    read_recording,
+)
 from envace_sdk.recordings.replay import Replay
 from envace_sdk.tools.upstream import Target
 
@@ -43,9 +52,10 @@ class Options:
 
 
 def replays_only(options: Options) -> bool:
-    """Whether the real server is not to be asked at all."""
-    is_there = options.output.is_file() and options.output.stat().st_size > 0
-    return options.mode is RecordMode.NONE or (options.mode is RecordMode.ONCE and is_there)
+    """Whether the real server is not to be asked at all. Raises: FixtureError, when the file cannot be read."""
+    if options.mode is RecordMode.ONCE:
+        return options.output.is_file() and bool(read_recording(options.output).exchanges)
+    return options.mode is RecordMode.NONE
 
 
 def run(options: Options) -> int:
@@ -59,6 +69,7 @@ def run(options: Options) -> int:
         level=options.log_level.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s", force=True
     )
     redact = SecretRedactor(options.redact_keys, options.redact_patterns) if options.redact else no_redaction
+    Matching(options.ignore)  # a wrong path is told before anything is written
     with Writer(options.output, redact=redact, ignore=options.ignore, durable=options.durable) as writer:
         replay = Replay.of_file(options.output) if options.mode is RecordMode.NEW else None
         if options.address is not None:

@@ -94,6 +94,8 @@ class FixtureRehearser:
         self._fixtures = tuple(fixtures)
         self._farsighted: frozenset[str] = frozenset()
         """Tools that read more than their rules say: any write may change what they answer."""
+        self._restless: frozenset[str] = frozenset()
+        """Tools whose answers change by themselves: they tell the time, or count their calls."""
 
     def learn(self, start: State) -> State:
         """Note what each fixture read, and return the start state with the entities that recordings show were there.
@@ -108,11 +110,19 @@ class FixtureRehearser:
         self._observe(episodes.values(), start)
         if contradicted := self._contradicted():
             self._farsighted = contradicted
-            self._held.clear()
+            self._observe(episodes.values(), start)
+        if contradicted := self._contradicted(at_all=True):
+            self._restless = contradicted
             self._observe(episodes.values(), start)
         return start
 
+    def changes(self, call: ToolCall) -> bool:
+        """Whether a call may change the world, as far as its rule, its hint and the recordings say."""
+        rule = self._dynamics.tools.get(call.name)
+        return call.name in self._restless or writes(self._tools[call.name], rule)
+
     def _observe(self, episodes: Iterable[Sequence[Fixture]], start: State) -> None:
+        self._held = {}
         for episode in episodes:
             state = start
             for fixture in sorted(episode, key=lambda f: f.position):
@@ -123,14 +133,19 @@ class FixtureRehearser:
                 if is_known and not fixture.result.is_error:
                     state = self.advance(state, self._after(fixture, state), fixture.call)
 
-    def _contradicted(self) -> frozenset[str]:
-        """Tools that a recording saw answer otherwise although nothing they read, as their rules say, was written."""
+    def _contradicted(self, *, at_all: bool = False) -> frozenset[str]:
+        """Tools that a recording saw answer otherwise although nothing they read, as their rules say, was written.
+
+        With `at_all`: although nothing was written at all.
+        """
         found = set()
         for held in self._held.values():
-            seen: dict[tuple[str, tuple[str, ...]], ToolResult] = {}
+            seen: dict[tuple[str, tuple[str, ...], int], ToolResult] = {}
             for one in held:
-                if one.fixture.is_call and one.scopes != (UNKNOWN, EVERYTHING):
-                    situation = (one.fixture.episode, one.history)
+                if one.fixture.is_call and at_all == (one.scopes == (UNKNOWN, EVERYTHING)):
+                    client = one.fixture.call.client or Client()
+                    # Another caller may be answered otherwise at any time.
+                    situation = (one.fixture.episode, one.history, client.likeness(Client()))
                     if seen.setdefault(situation, one.fixture.result) != one.fixture.result:
                         found.add(one.fixture.call.name)
         return frozenset(found)
@@ -159,11 +174,14 @@ class FixtureRehearser:
         return series[min(int(state.history.get(_times(key), "0")), len(series) - 1)]
 
     def outranks_rule(self, call: ToolCall, state: State) -> bool:
-        """Whether what was recorded of this call is better evidence than the tool's rule: a guess from its name.
+        """Whether what was recorded of this call is better evidence than the tool's rule: a guess from its name, or
+        one that recordings contradict.
 
         Not for a read whose entities have been written since: it would take the write back.
         """
         rule = self._dynamics.tools.get(call.name)
+        if call.name in self._restless:
+            return True
         if rule is None or rule.effect == "opaque" or rule.confidence >= RECALLED:
             return False
         if writes(self._tools[call.name], rule):
@@ -201,11 +219,11 @@ class FixtureRehearser:
         """`after` with this call in the history of everything it wrote."""
         if not self._held:
             return after
-        tool, rule = self._tools[call.name], self._dynamics.tools.get(call.name)
-        if not writes(tool, rule):
+        rule = self._dynamics.tools.get(call.name)
+        if not self.changes(call):
             return after
         scopes = set()
-        if rule is None or rule.effect == "opaque":
+        if rule is None or rule.effect == "opaque" or call.name in self._restless:
             scopes.add(UNKNOWN)
             times = _times(self._key(TOOL_CALL, call))
             after = after.replace(history=after.history.set(times, str(int(after.history.get(times, "0")) + 1)))

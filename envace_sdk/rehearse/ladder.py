@@ -15,7 +15,7 @@ from envace_sdk.world.state import State
 
 from .absorb import absorb
 from .base import Context, Rehearsal, Rehearser
-from .fixtures import FixtureRehearser, call_digest, writes
+from .fixtures import FixtureRehearser, call_digest
 
 __all__ = ["Ladder"]
 
@@ -58,7 +58,7 @@ class Ladder:
         for layer in self._layers:
             rehearsal = await layer.rehearse(call, context)
             if rehearsal is not None:
-                return self._settled(self._explained(rehearsal, call), tool, call, state)
+                return self._settled(self._explained(rehearsal, call), call, state)
         raise MissError(f"{call.name}: {self._fixtures.explain(call)}")
 
     def _explained(self, rehearsal: Rehearsal, call: ToolCall) -> Rehearsal:
@@ -86,13 +86,13 @@ class Ladder:
         result = ToolResult.text(f"Invalid arguments for {tool.name}: {found}", is_error=True)
         return Rehearsal(result, state, "arguments", "validation_error", 1.0, "the input schema forbids the arguments")
 
-    def _settled(self, rehearsal: Rehearsal, tool: Tool, call: ToolCall, before: State) -> Rehearsal:
+    def _settled(self, rehearsal: Rehearsal, call: ToolCall, before: State) -> Rehearsal:
         """Write back what the answer shows, and let time pass if the call was a write."""
         rule = self._dynamics.tools.get(call.name)
         after = rehearsal.state
         if rehearsal.layer == "model" and not rehearsal.result.is_error:
             after = absorb(rehearsal.result.value(), rule, self._dynamics, after)
-        changing = writes(tool, rule) and not rehearsal.result.is_error
+        changing = self._fixtures.changes(call) and not rehearsal.result.is_error
         if changing:
             after = self._fixtures.advance(before, after, call, rehearsal.writes).tick()
         elif after is not before:
