@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import UTC, datetime, timezone
+from datetime import UTC, datetime
 from random import Random
 from types import MappingProxyType
 from typing import Final
@@ -14,9 +14,9 @@ from envace_sdk.json import UNSET, Json, Unset
 
 from ..validator import Schema, compile_schema
 from ..values.scene import Fakes, Scene
+from .dead_ends import DeadEndError, OutOfBoundsError, TooLargeError
 from .plan import Plan, plan_of
 from .search import Search
-from .shape import DeadEndError, OutOfBoundsError, TooLargeError
 from .spot import Spot
 
 __all__ = ["complete", "generate"]
@@ -42,8 +42,9 @@ def generate(
         schema: any JSON Schema.
         random: the only source of chance.
         clock: the present; naive means UTC.
-        known: a partial instance. What the schema allows of it stays, what it forbids is mended or replaced, or dropped
-            where it may not be there; to its objects only what is required is added. The result may share parts with it.
+        known: a partial instance. What the schema allows of it stays, what it forbids is mended or replaced, or
+            dropped where it may not be there; to its objects only what is required is added. The result may share
+            parts with it.
         hints: values preferred for scalar fields of the same name, whatever its case and separators.
         name: what the instance is called, if anything: as the name of a field, it says what fits.
 
@@ -86,7 +87,6 @@ def complete(
 
 def _searched(plan: Plan, fakes: Fakes, known: Json | Unset, hints: Mapping[str, Json], name: str) -> Json:
     """Search, judge the whole, and mend it by searching on from there."""
-    root = (plan.graph.root,)
     if plan.loops is not None and math.isinf(plan.loops.height(plan.graph.root)):
         raise DeadEndError("it refers to itself without end")
     ways = [(False, known), (True, known)] + ([] if known is UNSET else [(True, UNSET)])

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Final
 from envace_sdk.json import UNSET, Json, Unset
 
 from ..equality import identity
+from .dead_ends import DeadEndError, OutOfBoundsError
+from .facets import Contains
+from .groups import Nodes
 from .keywords import Keywords
 from .negate import negated
-from .shape import Contains, DeadEndError, Nodes, OutOfBoundsError, Shape
+from .shape import Shape
 
 if TYPE_CHECKING:
     from .search import Search
@@ -42,7 +45,8 @@ class _Items:
         self.known: list[Json] = list(known) if isinstance(known, list) else []
         self.is_fresh = not isinstance(known, list)
         self.stands_for: dict[int, tuple[Contains, ...]] = {}
-        self._bounded = any(wanted.high is not None for wanted in shape.contains)
+        self._spare: dict[Contains, float] = {}
+        """How many items more may fit each `contains` than are meant to."""
 
     def made(self) -> list[Json]:
         """The items."""
@@ -68,6 +72,11 @@ class _Items:
         self.stands_for = {}
         count = self._count() if turn < _ROUNDS // 2 else self._least()
         count = self._place_contains(count, shuffled=turn > 0)
+        self._spare = {
+            wanted: wanted.high - sum(wanted in standing for standing in self.stands_for.values())
+            for wanted in self.shape.contains
+            if wanted.high is not None
+        }
         items: dict[int, Json] = {}
         seen: dict[Hashable, Json] = {}
         for index in sorted(range(count), key=lambda index: index not in self.stands_for):
@@ -75,7 +84,7 @@ class _Items:
                 break
             known = self.known[index] if index < len(self.known) else UNSET
             try:
-                items[index] = self._item(index, known, seen)
+                items[index] = self._item(index, count, known, seen)
             except OutOfBoundsError:
                 raise
             except DeadEndError:
@@ -166,6 +175,7 @@ class _Items:
             missing = wanted.low - len(have)
             free = [index for index in reversed(range(count)) if index not in have]
             if shuffled:
+                free += [count] if count < shape.max_items else []
                 search.random.shuffle(free)
             else:
                 taken = self.stands_for
@@ -173,6 +183,7 @@ class _Items:
             for index in free:
                 if missing > 0 and self._may_stand(index, wanted):
                     missing -= 1
+                    count = max(count, index + 1)
             while missing > 0 and count < shape.max_items and self._may_stand(count, wanted):
                 missing -= 1
                 count += 1
@@ -188,7 +199,7 @@ class _Items:
         self.stands_for[index] = standing
         return True
 
-    def _item(self, index: int, known: Json | Unset, seen: dict[Hashable, Json]) -> Json:
+    def _item(self, index: int, count: int, known: Json | Unset, seen: dict[Hashable, Json]) -> Json:
         standing = self.stands_for.get(index, ())
         if not standing and known is not UNSET:
             standing = self._fitting(known)
@@ -200,17 +211,30 @@ class _Items:
                     break
         if nodes is None:
             raise DeadEndError(f"item {index} is forbidden", self.spot.pointer)
-        if self._bounded:
-            nodes += tuple(
-                negated(one.node) for one in self.shape.contains if one.high is not None and one not in standing
-            )
         spot = self.spot.item(index)
-        if not self.shape.unique:
-            return self.search.build(nodes, spot, known)
-        return self._new(nodes, spot, known, seen)
+        scarce = [wanted for wanted, spare in self._spare.items() if wanted not in standing and spare < count - index]
+        if not scarce:
+            item = self._new(nodes, spot, known, seen)
+        else:
+            # Some of the items left must not fit: the first ones, as long as they can do otherwise.
+            ruled_out = tuple(negated(wanted.node) for wanted in scarce)
+            try:
+                return self._new((*nodes, *ruled_out), spot, known, seen)
+            except OutOfBoundsError:
+                raise
+            except DeadEndError:
+                if not all(self._spare[wanted] > 0 for wanted in scarce):
+                    raise
+            item = self._new(nodes, spot, known, seen)
+        for wanted in self._spare:
+            if wanted not in standing and self.search.accepts((wanted.node,), item):
+                self._spare[wanted] -= 1
+        return item
 
     def _new(self, nodes: Nodes, spot: Spot, known: Json | Unset, seen: dict[Hashable, Json]) -> Json:
-        """An item unlike those before: by chance, else by ruling those out."""
+        """An item; where they must differ, one unlike those before: by chance, else by ruling those out."""
+        if not self.shape.unique:
+            return self.search.build(nodes, spot, known)
         for _ in range(_AGAIN):
             item = self.search.build(nodes, spot, known)
             if identity(item) not in seen:

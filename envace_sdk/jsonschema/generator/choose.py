@@ -9,9 +9,11 @@ from envace_sdk.json import UNSET, Json, Unset
 
 from ..values.concepts import concept, quantity
 from ..values.names import words
+from .dead_ends import DeadEndError
+from .groups import Group, Nodes
 from .keywords import ANY, ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, kind_of
 from .mend import mended
-from .shape import DeadEndError, Group, Nodes, Shape, shape_of
+from .shape import Shape
 
 if TYPE_CHECKING:
     from .search import Search
@@ -23,7 +25,7 @@ _NULL_SHARE: Final = 0.12
 _LOOKED_AT: Final = 4
 
 
-def options_in_order(search: Search, shape: Shape, group: Group, spot: Spot, known: Json | Unset) -> list[int]:
+def options_in_order(search: Search, group: Group, spot: Spot, known: Json | Unset) -> list[int]:
     """The options of a choice, by index, the one to try first at the start."""
     count = len(group.options)
     if group.kind == "not":
@@ -58,7 +60,7 @@ def _cost(search: Search, nodes: Nodes, spot: Spot) -> tuple[float, float]:
 
 def _only_null(search: Search, nodes: Nodes) -> bool:
     try:
-        return shape_of(search.graph, nodes).types == NULL
+        return search.graph.shape(nodes).types == NULL
     except DeadEndError:
         return False
 
@@ -68,7 +70,7 @@ def _fit(search: Search, nodes: Nodes, known: Json, depth: int = 0) -> float:
     if search.accepts(nodes, known):
         return 1000.0
     try:
-        shape = shape_of(search.graph, nodes)
+        shape = search.graph.shape(nodes)
     except DeadEndError:
         return -math.inf
     if not shape.types & kind_of(known):
@@ -111,7 +113,7 @@ def _part_fit(search: Search, nodes: Nodes | None, value: Json, depth: int) -> f
     if search.accepts(nodes, value):
         return 2.0
     try:
-        shape = shape_of(search.graph, nodes)
+        shape = search.graph.shape(nodes)
     except DeadEndError:
         return -8.0
     if shape.values is not None:  # a tag that tells alternatives apart
@@ -121,13 +123,18 @@ def _part_fit(search: Search, nodes: Nodes | None, value: Json, depth: int) -> f
 
 def kinds_in_order(search: Search, shape: Shape, spot: Spot, known: Json | Unset) -> list[int]:
     """The kinds of value a shape allows, the one to try first at the start."""
-    found = [kind for kind in (OBJECT, ARRAY, STRING, NUMBER, BOOLEAN, NULL) if shape.types & kind]
+    kept = shape.memo.get("kinds")
+    if kept is None:
+        every = (OBJECT, ARRAY, STRING, NUMBER, BOOLEAN, NULL)
+        kept = shape.memo["kinds"] = [kind for kind in every if shape.types & kind]
+    found: list[int] = kept  # type: ignore[assignment]
     if len(found) < 2:
         return found
+    found = list(found)
     if known is not UNSET:
         kind = kind_of(known)
         return sorted(found, key=lambda other: not other & kind)
-    preferred = _speaking(shape) or _named(spot, shape)
+    preferred = _speaking(shape) or _named(spot)
     if shape.types != ANY and not found[0] & preferred and search.random.random() < 0.5:
         search.random.shuffle(found)
     null_first = shape.types != ANY and search.random.random() < _NULL_SHARE
@@ -153,7 +160,7 @@ def _speaking(shape: Shape) -> int:
     return found
 
 
-def _named(spot: Spot, shape: Shape) -> int:
+def _named(spot: Spot) -> int:
     """The kind that the name of the field suggests."""
     if not spot.depth:
         return OBJECT

@@ -14,15 +14,19 @@ from .. import rust
 from ..dialect import Dialect, Path, dialect, reference_keywords, subschemas
 from ..pointer import join, lookup, split
 from ..regex import portable
+from .adding import add_up
+from .dead_ends import DeadEndError
 from .keywords import STRING, Keywords, parse
+from .shape import Shape
 
 if TYPE_CHECKING:
-    from .shape import DeadEndError, Shape
+    from .groups import Choices, Nodes
 
 __all__ = ["BASE", "Graph", "Node"]
 
 BASE: Final = "https://schema.invalid/"
 """The URI of a schema that has no `$id`."""
+_KEPT: Final = 20_000
 
 
 class Node:
@@ -81,9 +85,8 @@ class Graph:
         self._dynamic: dict[str, list[Json]] = {}
         self._nodes: dict[int, Node] = {}
         self._presence: dict[str, tuple[Node, Node]] = {}
-        self.shapes: dict[object, Shape | DeadEndError] = {}
-        """What was added up before."""
-        self.adding: set[object] = set()
+        self._shapes: dict[tuple[Nodes, Choices], Shape | DeadEndError] = {}
+        self._adding: set[tuple[Nodes, Choices]] = set()
         self.has_unevaluated = False
         self.has_references = False
         self.true = self._new(True, "", True)
@@ -100,6 +103,28 @@ class Graph:
     def made(self, judged: Json, keywords: Keywords, pointer: str = "") -> Node:
         """A node of its own, that the judge tells by `judged`."""
         return self._new(judged, pointer, keywords)
+
+    def shape(self, nodes: Nodes, choices: Choices = ()) -> Shape:
+        """The shape of some schemas together, with some choices made.
+
+        Raises:
+            DeadEndError: they contradict each other.
+        """
+        key = (nodes, choices)
+        found = self._shapes.get(key)
+        if found is None:
+            if key in self._adding:  # it is needed for itself: nothing speaks against it so far
+                return Shape(self, nodes)
+            if len(self._shapes) > _KEPT:
+                self._shapes.clear()
+            self._adding.add(key)
+            try:
+                found = self._shapes[key] = add_up(self, nodes, choices)
+            finally:
+                self._adding.discard(key)
+        if isinstance(found, DeadEndError):
+            raise DeadEndError(found.reason, size=found.size)
+        return found
 
     def presence(self, name: str) -> tuple[Node, Node]:
         """The nodes of a property that is absent, and of one that is present."""

@@ -12,7 +12,7 @@ from ..dialect import Dialect
 from ..fallback import Fallback
 from ..validator import Validator
 from .graph import BASE, Graph
-from .shape import Nodes
+from .groups import Nodes
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -42,7 +42,7 @@ class Judge:
     def _test(self, nodes: Nodes) -> Callable[[Json], bool]:
         judged = [node.judged for node in nodes if node.judged is not True]
         if not judged:
-            return lambda value: True
+            return lambda _value: True
         if nodes == (self._graph.root,):
             return self._validator.is_valid
         schema = {"$schema": Dialect.DRAFT_2020.uri, "allOf": judged}

@@ -65,11 +65,12 @@ def _strings(shape: Shape, value: Json) -> Iterator[Json]:
     text = _text(value)
     if not text:
         return
-    if not isinstance(value, str):
-        yield text
     instant = parse_instant(value)
     if instant is not None:
         yield from (render(instant, form) for form in shape.formats if form in {"date", "date-time", "time"})
+    if not isinstance(value, str):
+        yield text
+    if instant is not None:
         yield from (render(instant, form) for form in ("date", "date-time") if shape.patterns)
     yield from (changed for changed in (text.lower(), text.upper(), text.strip()) if changed != text)
     if len(text) > shape.max_length > 0:

@@ -53,14 +53,14 @@ def _ways(said: Keywords, node: Node) -> Iterator[Keywords]:
         yield _say(excluded=tuple(said.values))
     if said.excluded:
         yield _say(values=list(said.excluded))
-    yield from _combined(said, node)
+    yield from _combined(said)
     yield from _numbers(said)
     yield from _strings(said)
     yield from _arrays(said, node)
     yield from _objects(said, node)
 
 
-def _combined(said: Keywords, node: Node) -> Iterator[Keywords]:
+def _combined(said: Keywords) -> Iterator[Keywords]:
     for part in said.all_of:
         yield _say(all_of=(negated(part),))
     for options in said.any_of:
@@ -140,6 +140,15 @@ def _objects(said: Keywords, node: Node) -> Iterator[Keywords]:
         yield _say(types=OBJECT, max_properties=said.min_properties - 1)
     if said.max_properties is not None:
         yield _say(types=OBJECT, min_properties=said.max_properties + 1)
+    yield from _names_of_any_kind(said)
+    if said.names is not None and not said.names.is_true:
+        yield _say(types=OBJECT, min_properties=1, names=negated(said.names))
+    for name, required in (said.requires or {}).items():
+        for other in required:
+            yield _say(types=OBJECT, required=(name,), properties={other: graph.false})
+
+
+def _names_of_any_kind(said: Keywords) -> Iterator[Keywords]:
     for pattern, part in said.patterns:
         name = None if part.is_true else _some_name((pattern,), ())
         if name is not None:
@@ -153,11 +162,6 @@ def _objects(said: Keywords, node: Node) -> Iterator[Keywords]:
         name = _some_name((), taken)
         if name is not None:
             yield _say(types=OBJECT, required=(name,), properties={name: negated(others)})
-    if said.names is not None and not said.names.is_true:
-        yield _say(types=OBJECT, min_properties=1, names=negated(said.names))
-    for name, required in (said.requires or {}).items():
-        for other in required:
-            yield _say(types=OBJECT, required=(name,), properties={other: graph.false})
 
 
 def _some_name(patterns: tuple[str, ...], avoid: tuple[str, ...]) -> str | None:

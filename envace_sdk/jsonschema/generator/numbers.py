@@ -9,8 +9,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from ..equality import same
+from ..values.field import Field
 from ..values.numbers import flag_for, number_for
-from .shape import DeadEndError, Shape
+from .dead_ends import DeadEndError
+from .shape import Shape
 
 if TYPE_CHECKING:
     from .search import Search
@@ -25,7 +27,7 @@ _DIGITS: Final = 2
 
 def flags(search: Search, spot: Spot) -> list[bool]:
     """Both booleans, the one that fits the field first."""
-    first = search.random.random() < 0.5 if search.varied else flag_for(spot.scene, spot.name)
+    first = search.random.random() < 0.5 if search.varied else flag_for(Field(spot.name, spot.scene))
     return [first, not first]
 
 
@@ -46,7 +48,7 @@ def _candidates(search: Search, shape: Shape, spot: Spot, *, whole: bool, broken
         if isinstance(example, int | float) and not isinstance(example, bool) and search.random.random() < 0.3:
             yield example
     for _ in range(3):
-        natural = number_for(spot.scene, spot.name, whole=whole)
+        natural = number_for(Field(spot.name, spot.scene), whole=whole)
         if natural is None:
             break
         yield natural

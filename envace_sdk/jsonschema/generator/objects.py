@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from envace_sdk.json import UNSET, Json, Unset
 
-from ..regex import PatternError, language
-from ..values.formats import FORMAT_PATTERNS
-from ..values.names import normalised
-from ..values.phrases import KEYS
-from .keywords import STRING
-from .shape import DeadEndError, Nodes, Shape, shape_of
+from ..values.names import normalised, singular, words
+from .dead_ends import DeadEndError
+from .groups import Nodes
+from .invent import invented_names
+from .shape import Shape
 
 if TYPE_CHECKING:
     from .search import Search
@@ -24,13 +22,13 @@ __all__ = ["make"]
 _SHARE: Final = 0.85
 """How often a property that may be left out is there."""
 _LOOP_SHARE: Final = 0.6
-_TRIES: Final = 60
 
 
 def make(search: Search, shape: Shape, spot: Spot, known: Json | Unset) -> dict[str, Json]:
     """An object of the shape.
 
-    What is known stays wherever it may; only what must be there is added to it. Without it, most of what may be there is.
+    What is known stays wherever it may, and only what must be there is added to it. Where nothing is known, most of
+    what may be there is made up.
 
     Raises:
         DeadEndError: there is none.
@@ -91,7 +89,21 @@ class _Properties:
                 continue
             if not self.allowed(name):
                 raise DeadEndError(f"property {name!r} is required and forbidden", self.spot.pointer)
-            self.present[name] = self._unplaced.get(normalised(name), UNSET)
+            self.present[name] = self._unplaced_value(name)
+
+    def _unplaced_value(self, name: str) -> Json | Unset:
+        """What is known under another spelling, or as the `id` of an `order` where its `order_id` is asked for."""
+        key = normalised(name)
+        if key in self._unplaced:
+            return self._unplaced[key]
+        nouns = [words(singular(noun)) for noun in (self.spot.name, self.shape.title) if noun]
+        own = next(iter(self.shape.declared()), None) == name or words(name)[:-1] in nouns
+        if words(name)[-1:] == ("id",) and len(words(name)) > 1:
+            return self._unplaced.get("id", UNSET) if own else UNSET
+        if key == "id":
+            ids = [other for other in self._unplaced if other.endswith("id")]
+            return self._unplaced[ids[0]] if len(ids) == 1 else UNSET
+        return UNSET
 
     def add_natural(self) -> None:
         """Add most of what may be there too, as long as that leads to an end."""
@@ -106,9 +118,9 @@ class _Properties:
                 room -= 1
         if not shape.declared() and room > 0 and self._is_map() and not search.looping(self.spot):
             for _ in range(min(int(min(room, 3)), search.random.randint(1, 3))):
-                name = self._invented()
-                if name is not None and self._ends(name):
-                    self.present[name] = UNSET
+                invented = self._invented()
+                if invented is not None and self._ends(invented):
+                    self.present[invented] = UNSET
 
     def _is_map(self) -> bool:
         """Whether it is meant to have properties of any name: a schema speaks of them all."""
@@ -143,7 +155,7 @@ class _Properties:
                     if other in self.present:
                         continue
                     if self.allowed(other):
-                        self.present[other] = self._unplaced.get(normalised(other), UNSET)
+                        self.present[other] = self._unplaced_value(other)
                     elif name in self.shape.required:
                         raise DeadEndError(f"{name!r} requires {other!r}, which is forbidden", self.spot.pointer)
                     else:
@@ -163,17 +175,18 @@ class _Properties:
             if name not in self.present and self.allowed(name) and self.search.feasible(self.nodes(name)):
                 self.present[name] = UNSET
         while len(self.present) < self.shape.min_properties:
-            name = self._invented()
-            if name is None:
+            invented = self._invented()
+            if invented is None:
                 reason = f"{self.shape.min_properties} properties are asked for, and {len(self.present)} can be had"
                 raise DeadEndError(reason, self.spot.pointer)
-            self.present[name] = UNSET
+            self.present[invented] = UNSET
         self.close()
 
     def keep_to_maximum(self) -> None:
         """Take properties away until there are few enough: what was made up first, then what no schema speaks of."""
         declared, required = self.shape.declared(), self.shape.required
-        order = sorted(reversed(self.present), key=lambda name: (name in self.given, name in declared))
+        latest_first = list(reversed(self.present))
+        order = sorted(latest_first, key=lambda name: (name in self.given, name in declared))
         for name in order:
             if len(self.present) <= self.shape.max_properties:
                 return
@@ -186,61 +199,10 @@ class _Properties:
 
     def _invented(self) -> str | None:
         """A name that is not there yet, for a property that may be."""
-        for name in self._inventions():
+        for name in invented_names(self.search, self.shape, self.spot):
             if name not in self.present and self.allowed(name) and self.search.feasible(self.nodes(name)):
                 return name
         return None
-
-    def _inventions(self) -> Iterator[str]:
-        search, shape = self.search, self.shape
-        offset = search.random.randrange(len(KEYS))
-        closed = [facet.said for facet in shape.facets if facet.said.additional is not None]
-        open_ended = not shape.names and not any(said.additional and said.additional.is_false for said in closed)
-        patterned = [facet.said.patterns for facet in shape.facets if facet.said.patterns and not facet.silent]
-        if open_ended and not patterned:
-            yield from (KEYS[(offset + index) % len(KEYS)] for index in range(len(KEYS)))
-        limits = self._limits()
-        if limits is None:
-            return
-        low, high, patterns, avoided = limits
-        for turn in range(_TRIES):
-            chosen = [search.random.choice(options)[0] for options in patterned] if turn % 4 < 3 else []
-            name = self._sampled((*patterns, *chosen), avoided, low, high)
-            if name is not None:
-                yield name
-            elif not patterned:
-                break
-        if shape.names:
-            names, at = tuple(shape.names), self.spot.property("", self.spot.scene)
-            for _ in range(_TRIES // 2):
-                try:
-                    name = search.build((*names, search.graph.text), at)
-                except DeadEndError:
-                    return
-                if isinstance(name, str):
-                    yield name
-        if open_ended:
-            yield from (f"{KEYS[turn % len(KEYS)]}_{turn}" for turn in range(shape.min_properties + _TRIES))
-
-    def _limits(self) -> tuple[int, float, tuple[str, ...], tuple[str, ...]] | None:
-        """What propertyNames asks of a name, as far as lengths and patterns go; None if it allows no name."""
-        if not self.shape.names:
-            return 1, 24, (), ()
-        try:
-            names = shape_of(self.search.graph, tuple(self.shape.names))
-        except DeadEndError:
-            return None
-        if not names.types & STRING:
-            return None
-        formats = tuple(FORMAT_PATTERNS[form] for form in names.formats if form in FORMAT_PATTERNS)
-        most = min(names.max_length, max(24, names.min_length))
-        return names.min_length, most, (*names.patterns, *formats), tuple(names.avoided)
-
-    def _sampled(self, patterns: tuple[str, ...], avoided: tuple[str, ...], low: int, high: float) -> str | None:
-        try:
-            return language(tuple(dict.fromkeys(patterns)), avoided).sample(self.search.random, low, high)
-        except PatternError:
-            return None
 
 
 def _filled(search: Search, shape: Shape, spot: Spot, plan: _Properties) -> dict[str, Json]:
@@ -248,7 +210,7 @@ def _filled(search: Search, shape: Shape, spot: Spot, plan: _Properties) -> dict
     made: dict[str, Json] = {name: value for name, value in plan.present.items() if _is_scalar(value)}
     scene = spot.scene.inner(spot.name, made, plan.present)
     values: dict[str, Json] = {}
-    for name in sorted(plan.present, key=lambda name: _settled_late(search, plan.nodes(name))):
+    for name in sorted(plan.present, key=lambda name: not _is_settled(search, shape, name)):
         nodes = plan.nodes(name)
         if nodes is None:
             continue
@@ -275,15 +237,26 @@ def _is_scalar(value: Json | Unset) -> bool:
     return value is not UNSET and not isinstance(value, dict | list)
 
 
-def _settled_late(search: Search, nodes: Nodes | None) -> bool:
-    try:
-        return nodes is None or shape_of(search.graph, nodes).values is None
-    except DeadEndError:
-        return True
+def _is_settled(search: Search, shape: Shape, name: str) -> bool:
+    """Whether a property has one of a few given values."""
+    key = ("settled", name)
+    if key not in shape.memo:
+        try:
+            nodes = shape.of_property(name)
+            shape.memo[key] = nodes is not None and search.graph.shape(nodes).values is not None
+        except DeadEndError:
+            shape.memo[key] = False
+    return bool(shape.memo[key])
 
 
-def _in_order(shape: Shape, plan: _Properties) -> Iterator[str]:
+def _in_order(shape: Shape, plan: _Properties) -> list[str]:
     """What is known in its own order; the rest as the schema declares it."""
-    yield from (name for name in plan.present if name in plan.given)
-    yield from (name for name in shape.declared() if name in plan.present and name not in plan.given)
-    yield from (name for name in plan.present if name not in plan.given and name not in shape.declared())
+    declared = shape.declared()
+    if not plan.given:
+        return [*filter(plan.present.__contains__, declared), *(name for name in plan.present if name not in declared)]
+    others = [name for name in plan.present if name not in plan.given]
+    return [
+        *(name for name in plan.present if name in plan.given),
+        *(name for name in declared if name in others),
+        *(name for name in others if name not in declared),
+    ]

@@ -11,9 +11,12 @@ from ..equality import same
 from ..values.names import normalised
 from . import arrays, numbers, objects, strings
 from .choose import kinds_in_order, options_in_order
+from .dead_ends import DeadEndError, OutOfBoundsError, TooLargeError
+from .groups import Choices, Group, Nodes
 from .keywords import ARRAY, FRACTION, INTEGER, NULL, NUMBER, OBJECT, STRING
 from .mend import closest, mended
-from .shape import LARGEST, Choices, DeadEndError, Group, Nodes, OutOfBoundsError, Shape, TooLargeError, shape_of
+from .settle import LARGEST
+from .shape import Shape
 
 if TYPE_CHECKING:
     from ..values.scene import Fakes
@@ -127,13 +130,13 @@ class Search:
         if nodes is None:
             return False
         try:
-            shape_of(self.graph, nodes)
+            shape = self.graph.shape(nodes)
         except DeadEndError:
             return False
-        return True
+        return shape.values is None or bool(self._fitting(shape, shape.values))
 
     def _solve(self, nodes: Nodes, choices: Choices, spot: Spot, known: Json | Unset) -> Json:
-        shape = shape_of(self.graph, nodes, choices)
+        shape = self.graph.shape(nodes, choices)
         self.tally += shape.size
         if self._hopeless:
             self._foresee(shape)
@@ -143,7 +146,7 @@ class Search:
             return self._fill(shape, spot, known)
         group = _next(shape.groups)
         dead: DeadEndError | None = None
-        for index in options_in_order(self, shape, group, spot, known):
+        for index in options_in_order(self, group, spot, known):
             since = self.tally
             try:
                 return self._solve(nodes, (*choices, (group.key, index)), spot, known)
@@ -155,14 +158,18 @@ class Search:
                 self.waste(since)
         raise dead or DeadEndError("none of its alternatives is possible", spot.pointer)
 
-    def _one_of(self, shape: Shape, values: list[Json], spot: Spot, known: Json | Unset) -> Json:
-        """One of the values of an enum."""
+    def _fitting(self, shape: Shape, values: list[Json]) -> list[Json]:
+        """The values of an enum that fit everything else."""
         found = shape.memo.get("values")
         if found is None:
             found = shape.memo["values"] = [
                 value for value in values if self.accepts(shape.nodes, value) and _allowed(shape, value)
             ]
-        options: list[Json] = found  # type: ignore[assignment]
+        return found  # type: ignore[return-value]
+
+    def _one_of(self, shape: Shape, values: list[Json], spot: Spot, known: Json | Unset) -> Json:
+        """One of the values of an enum."""
+        options = self._fitting(shape, values)
         if not options:
             raise DeadEndError("no value of its enum fits all else that is asked", spot.pointer)
         for wanted in (known, self.hint(spot)):
@@ -177,12 +184,14 @@ class Search:
         return self.hints.get(normalised(spot.name), UNSET) if self.hints and spot.name else UNSET
 
     def _fill(self, shape: Shape, spot: Spot, known: Json | Unset) -> Json:
-        """A value of a shape in which no choice is left open; judged, where making it to measure is not proof enough."""
+        """A value of a shape in which no choice is left open; judged, where being made to measure does not prove it."""
+        if not shape.checked:
+            return self._make(shape, spot, known)
         varied = self.varied
         for attempt in _attempts(known, 30 if shape.excluded else _RETRIES):
             since = self.tally
             value = self._make(shape, spot, attempt)
-            if not shape.checked or self.accepts(shape.nodes, value):
+            if self.accepts(shape.nodes, value):
                 self.varied = varied
                 return value
             self.varied = varied or bool(shape.excluded)
@@ -195,10 +204,10 @@ class Search:
             for close in mended(shape, known):
                 if self.accepts(shape.nodes, close):
                     return close
-        if not shape.types & (ARRAY | OBJECT) or not isinstance(known, dict | list):
-            hint = self.hint(spot)
-            for close in () if hint is UNSET or isinstance(hint, dict | list) else (hint, *mended(shape, hint)):
-                if self.accepts(shape.nodes, close) and shape.types & ~(ARRAY | OBJECT):
+        hint = self.hint(spot) if self.hints and shape.types & ~(ARRAY | OBJECT) else UNSET
+        if hint is not UNSET and not isinstance(hint, dict | list) and not isinstance(known, dict | list):
+            for close in (hint, *mended(shape, hint)):
+                if self.accepts(shape.nodes, close):
                     return close
         dead: DeadEndError | None = None
         for kind in kinds_in_order(self, shape, spot, known):

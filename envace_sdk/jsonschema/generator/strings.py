@@ -12,12 +12,12 @@ from ..regex import PatternError, language, matcher
 from ..values import phrases
 from ..values.concepts import concept, quantity
 from ..values.described import alike, described_form, described_values
+from ..values.field import Field
 from ..values.formats import FORMAT_PATTERNS, format_text, has_format
-from ..values.names import words
-from ..values.scene import Scene
 from ..values.texts import text_for, text_of_number
-from ..values.timeline import render, stage
-from .shape import DeadEndError, Shape
+from ..values.timeline import render
+from .dead_ends import DeadEndError
+from .shape import Shape
 
 if TYPE_CHECKING:
     from .search import Search
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["make"]
 
-# Where an author's example says more than the name of the field.
-_OPAQUE: Final = frozenset(
-    {"", "id", "number", "code", "sku", "barcode", "token", "hash", "commit", "name", "type", "category", "label",
-     "version", "language", "status", "unit", "role", "priority", "text", "sentence", "title", "tag", "path", "branch",
-     "location", "code text", "log", "environment", "slug", "file name", "brand", "department", "timezone"}
+# What an object has in common with itself: here the name of the field says more than an author's example.
+_SHARED: Final = frozenset(
+    {"first name", "last name", "full name", "username", "email", "phone", "person", "city", "state", "country",
+     "country code", "postal code", "street", "address", "company", "currency", "date", "instant", "time", "uuid"}
 )  # fmt: skip
 _DATES: Final = frozenset({"date", "instant", "time"})
 
@@ -57,16 +56,16 @@ def _fits(shape: Shape, text: str) -> bool:
 
 
 def _candidates(search: Search, shape: Shape, spot: Spot) -> Iterator[str]:
-    scene, form = spot.scene, shape.formats[0] if shape.formats else ""
+    field, form = Field(spot.name, spot.scene), shape.formats[0] if shape.formats else ""
     if shape.media_type or shape.encoding:
-        yield _content(shape, scene)
+        yield _content(shape, field)
     yield from _exemplary(search, shape, spot)
     for _ in range(3):
-        yield from _natural(shape, spot, scene, form)
+        yield from _natural(shape, field, form)
     if shape.patterns or shape.avoided or form in FORMAT_PATTERNS:
         yield from _sampled(search, shape)
     if not shape.patterns:
-        text = next(iter(_natural(shape, spot, scene, form)), "") or phrases.label(search.random)
+        text = next(iter(_natural(shape, field, form)), "") or phrases.label(search.random)
         yield _fitted(search, shape, text)
     for turn in range(8):
         yield _fitted(search, shape, f"{phrases.word(search.random)}{search.random.randrange(10**turn)}")
@@ -74,7 +73,7 @@ def _candidates(search: Search, shape: Shape, spot: Spot) -> Iterator[str]:
 
 def _exemplary(search: Search, shape: Shape, spot: Spot) -> Iterator[str]:
     """Like the examples that the schema gives, where the name of the field does not say more."""
-    if concept(spot.name) not in _OPAQUE:
+    if concept(spot.name) in _SHARED:
         return
     given = [example for example in shape.examples if isinstance(example, str)]
     given = given or list(described_values(shape.description) if shape.description else ())
@@ -83,25 +82,28 @@ def _exemplary(search: Search, shape: Shape, spot: Spot) -> Iterator[str]:
         yield search.random.choice(given)
 
 
-def _natural(shape: Shape, spot: Spot, scene: Scene, form: str) -> Iterator[str]:
-    name = spot.name
-    if form:
-        found = format_text(scene, form, name)
-        if found is not None:
-            yield found
-    about = concept(name)
+def _natural(shape: Shape, field: Field, form: str) -> Iterator[str]:
+    """What the format asks for, then what the field is about."""
+    if form and (found := format_text(field, form)) is not None:
+        yield found
+    about = concept(field.name)
     written = described_form(shape.description) if shape.description else ""
     if written and (about in _DATES or not about):
-        yield render(scene.timeline.instant(stage(words(name))), written)
-    counted = quantity(name)
-    if (found := text_for(scene, name)) is not None:
+        yield render(field.instant, written)
+    if (found := text_for(field)) is not None:
         yield found
-    elif counted == "instant":
-        yield render(scene.timeline.instant(stage(words(name))), "date-time")
-    elif (found := text_of_number(scene, counted)) is not None:
+    elif quantity(field.name) == "instant":
+        yield render(field.instant, "date-time")
+    elif (found := text_of_number(field)) is not None:
         yield found
     else:
-        yield phrases.label(scene.random) if not form else phrases.word(scene.random)
+        yield _unnamed(field)
+
+
+def _unnamed(field: Field) -> str:
+    """Something to be read where the name of the field is not known: "Gate 12"."""
+    called = " ".join(field.words[:3])
+    return f"{called.capitalize()} {field.random.randint(1, 40)}" if called else phrases.label(field.random)
 
 
 def _sampled(search: Search, shape: Shape) -> Iterator[str]:
@@ -118,8 +120,8 @@ def _sampled(search: Search, shape: Shape) -> Iterator[str]:
         yield text
 
 
-def _content(shape: Shape, scene: Scene) -> str:
-    text = phrases.sentence(scene.random)
+def _content(shape: Shape, field: Field) -> str:
+    text = phrases.sentence(field.random)
     if "json" in shape.media_type:
         text = json.dumps({"note": text})
     return base64.b64encode(text.encode()).decode() if shape.encoding.lower() == "base64" else text

@@ -6,7 +6,7 @@ import math
 from typing import Final, Literal, TypeAlias
 
 from . import charset
-from .syntax import Alternatives, Anchor, Backreference, Chars, Group, Look, Node, Repeat, Sequence
+from .nodes import Alternatives, Anchor, Backreference, Chars, Group, Look, Node, Repeat, Sequence
 from .terms import Term, Terms
 
 __all__ = ["Builder", "children", "refers_back"]

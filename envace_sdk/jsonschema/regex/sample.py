@@ -13,7 +13,8 @@ from typing import Final
 from . import charset
 from .build import Builder, refers_back
 from .matching import matcher
-from .syntax import Alternatives, Backreference, Chars, Group, Look, Node, Repeat, Sequence, parse
+from .nodes import Alternatives, Backreference, Chars, Group, Look, Node, Repeat, Sequence
+from .syntax import parse
 from .walk import walk
 
 __all__ = ["Language", "language"]
@@ -79,7 +80,7 @@ class Language:
 
 
 def _steerable(tree: Node) -> Node:
-    """The pattern without the negative look-arounds that refer to groups: chance avoids those, and the engine judges."""
+    """The pattern without negative look-arounds that refer to groups: chance avoids those, and the engine judges."""
     match tree:
         case Look(negative=True) if refers_back(tree):
             return Sequence(())

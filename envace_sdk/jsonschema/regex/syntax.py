@@ -1,86 +1,20 @@
-"""A regular expression as a tree: the union of what ECMA-262 and Python accept."""
+"""Reads regular expressions: the union of what ECMA-262 and Python accept."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from . import charset
 from .charset import Charset
+from .nodes import Alternatives, Anchor, Backreference, Chars, Group, Look, Node, Repeat, Sequence
 
-__all__ = ["Alternatives", "Anchor", "Backreference", "Chars", "Group", "Look", "Node", "PatternError", "Repeat",
-           "Sequence", "parse"]  # fmt: skip
+__all__ = ["PatternError", "parse"]
 
 
 class PatternError(ValueError):
     """The pattern is not one, or uses what this parser does not know."""
 
-
-@dataclass(frozen=True, slots=True)
-class Chars:
-    """One character of a set. `text` is how ECMA-262 writes it."""
-
-    members: Charset
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """One after the other; nothing at all when empty."""
-
-    parts: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Alternatives:
-    """Any one of them."""
-
-    options: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """From `low` to `high` times (None: without end). `style` is "", "?" (lazy) or "+" (possessive)."""
-
-    inner: Node
-    low: int
-    high: int | None
-    style: str
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A capturing group."""
-
-    inner: Node
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A look-ahead or look-behind."""
-
-    inner: Node
-    ahead: bool
-    negative: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """A place: start or end of the text, at or not at a word's edge."""
-
-    kind: Literal["start", "end", "edge", "no edge"]
-
-
-@dataclass(frozen=True, slots=True)
-class Backreference:
-    """What a group matched, again."""
-
-    index: int
-
-
-Node: TypeAlias = Chars | Sequence | Alternatives | Repeat | Group | Look | Anchor | Backreference
 
 _ESCAPED_SETS: Final = {"d": charset.DIGITS, "w": charset.WORD, "s": charset.SPACES}
 _CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a", "0": "\0"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .syntax import Alternatives, Anchor, Backreference, Chars, Group, Look, Node, Repeat, Sequence
+from .nodes import Alternatives, Anchor, Backreference, Chars, Group, Look, Node, Repeat, Sequence
 
 __all__ = ["backtracks", "write"]
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
 import jsonschema_rs
 
 from . import phrases
+from .codes import CODES, hex_text
 from .concepts import concept
-from .names import words
-from .scene import Scene
-from .texts import hex_text, text_for, uuid_text
-from .timeline import render, stage
+from .field import Field, Maker
+from .texts import text_for
+from .timeline import render
 
 __all__ = ["FORMAT_PATTERNS", "format_text", "has_format"]
 
@@ -32,96 +32,94 @@ def has_format(name: str, text: str) -> bool:
         return False
 
 
-def format_text(scene: Scene, form: str, name: str) -> str | None:
+def format_text(field: Field, form: str) -> str | None:
     """A text in the format that fits the field's name as far as it goes; None if the format is not known."""
     make = _MAKERS.get(form)
     if make is None:
         return None
-    fitting = text_for(scene, name) if concept(name) in _FITTING.get(form, ()) else None
-    return fitting if fitting is not None and has_format(form, fitting) else make(scene, name)
+    fitting = text_for(field) if concept(field.name) in _FITTING.get(form, ()) else None
+    return fitting if fitting is not None and has_format(form, fitting) else make(field)
 
 
+_LINKS: Final = ("url", "image url")
 _FITTING: Final = {
-    "email": ("email",),
-    "idn-email": ("email",),
-    "uri": ("url", "image url"),
-    "uri-reference": ("url", "image url", "path", "route", "slug"),
-    "iri": ("url", "image url"),
-    "iri-reference": ("url", "image url", "path", "route"),
-    "hostname": ("domain",),
-    "idn-hostname": ("domain",),
-    "ipv4": ("ip",),
-    "ipv6": ("ipv6",),
-    "uuid": ("uuid",),
+    "uri": _LINKS,
+    "iri": _LINKS,
+    "uri-reference": (*_LINKS, "path", "route", "slug"),
+    "iri-reference": (*_LINKS, "path", "route"),
 }
 
 
-def _instant(form: str) -> Callable[[Scene, str], str]:
-    return lambda scene, name: render(scene.timeline.instant(stage(words(name))), form)
+def _email(field: Field) -> str:
+    return field.scene.persona.email
 
 
-def _via(name: str) -> Callable[[Scene, str], str]:
-    return lambda scene, _name: text_for(scene, name) or ""
+def _base64(field: Field) -> str:
+    return base64.b64encode(phrases.sentence(field.random).encode()).decode()
 
 
-def _base64(scene: Scene, name: str) -> str:
-    return base64.b64encode(phrases.sentence(scene.random).encode()).decode()
-
-
-_MAKERS: Final[dict[str, Callable[[Scene, str], str]]] = {
-    "date-time": _instant("date-time"),
-    "date": _instant("date"),
-    "time": _instant("time"),
-    "duration": lambda scene, name: f"PT{scene.random.randint(1, 23)}H{scene.random.randint(1, 59)}M",
-    "email": _via("email"),
-    "idn-email": _via("email"),
-    "hostname": _via("domain"),
-    "idn-hostname": _via("domain"),
-    "ipv4": _via("ip"),
-    "ipv6": _via("ipv6"),
-    "ip-address": _via("ip"),
-    "host-name": _via("domain"),
-    "uri": _via("url"),
-    "url": _via("url"),
-    "uri-reference": _via("route"),
-    "iri": _via("url"),
-    "iri-reference": _via("route"),
-    "uri-template": lambda scene, name: f"https://{phrases.word(scene.random)}.example.com/items/{{id}}",
-    "uuid": lambda scene, name: uuid_text(scene.random),
-    "json-pointer": lambda scene, name: f"/{phrases.word(scene.random)}/{scene.random.randint(0, 9)}",
-    "relative-json-pointer": lambda scene, name: f"{scene.random.randint(0, 3)}/{phrases.word(scene.random)}",
-    "regex": lambda scene, name: f"^{phrases.word(scene.random)}[0-9]+$",
+_MAKERS: Final[Mapping[str, Maker]] = {
+    "date-time": lambda field: render(field.instant, "date-time"),
+    "date": lambda field: render(field.instant, "date"),
+    "time": lambda field: render(field.instant, "time"),
+    "duration": lambda field: f"PT{field.random.randint(1, 23)}H{field.random.randint(1, 59)}M",
+    "email": _email,
+    "idn-email": _email,
+    "hostname": CODES["domain"],
+    "idn-hostname": CODES["domain"],
+    "host-name": CODES["domain"],
+    "ipv4": CODES["ip"],
+    "ip-address": CODES["ip"],
+    "ipv6": CODES["ipv6"],
+    "uri": CODES["url"],
+    "url": CODES["url"],
+    "iri": CODES["url"],
+    "uri-reference": CODES["route"],
+    "iri-reference": CODES["route"],
+    "uri-template": lambda field: f"https://{phrases.word(field.random)}.example.com/items/{{id}}",
+    "uuid": CODES["uuid"],
+    "json-pointer": lambda field: f"/{phrases.word(field.random)}/{field.random.randint(0, 9)}",
+    "relative-json-pointer": lambda field: f"{field.random.randint(0, 3)}/{phrases.word(field.random)}",
+    "regex": lambda field: f"^{phrases.word(field.random)}[0-9]+$",
     "byte": _base64,
     "base64": _base64,
     "binary": _base64,
-    "phone": _via("phone"),
-    "color": lambda scene, name: "#" + hex_text(scene.random, 6),
-    "password": lambda scene, name: phrases.word(scene.random).capitalize() + hex_text(scene.random, 6),
-    "ulid": lambda scene, name: "01" + "".join(scene.random.choices("0123456789ABCDEFGHJKMNPQRSTVWXYZ", k=24)),
+    "phone": CODES["phone"],
+    "color": CODES["hex color"],
+    "password": lambda field: phrases.word(field.random).capitalize() + hex_text(field.random, 6),
+    "ulid": lambda field: "01" + "".join(field.random.choices("0123456789ABCDEFGHJKMNPQRSTVWXYZ", k=24)),
 }
 
+_DAY: Final = r"(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"
+_TIME: Final = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?([Zz]|[+-](0[0-9]|1[0-2]):[0-5][0-9])"
+_CLOCK: Final = r"[1-9][0-9]*H([1-9][0-9]*M)?|[1-9][0-9]*M([1-9][0-9]*S)?|[1-9][0-9]*S"
+_BYTE: Final = r"(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _LABEL: Final = r"[a-z]([a-z0-9-]*[a-z0-9])?"
-_URI: Final = rf"(https?://{_LABEL}(\.{_LABEL})+(/[A-Za-z0-9._~-]+)*/?|[a-z]+:/?[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?)"
-FORMAT_PATTERNS: Final = {
-    "date-time": r"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
-    r"(\.[0-9]+)?([Zz]|[+-](0[0-9]|1[0-2]):[0-5][0-9])$",
-    "date": r"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$",
-    "time": r"^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?([Zz]|[+-](0[0-9]|1[0-2]):[0-5][0-9])$",
-    "duration": r"^P([1-9][0-9]*D|([1-9][0-9]*D)?T([1-9][0-9]*H([1-9][0-9]*M)?|[1-9][0-9]*M([1-9][0-9]*S)?|[1-9][0-9]*S)|[1-9][0-9]*W)$",
-    "email": rf"^[a-zA-Z0-9]([a-zA-Z0-9+_-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]+)*@{_LABEL}(\.{_LABEL})*\.[a-z][a-z]+$",
+_SEGMENT: Final = r"[A-Za-z0-9._~-]+"
+_URI: Final = rf"(https?://{_LABEL}(\.{_LABEL})+(/{_SEGMENT})*/?|[a-z]+:/?{_SEGMENT}(/{_SEGMENT})*/?)"
+_REFERENCE: Final = rf"^({_URI}|/?{_SEGMENT}(/{_SEGMENT})*)$"
+_EMAIL: Final = rf"^[a-zA-Z0-9]([a-zA-Z0-9+_-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]+)*@{_LABEL}(\.{_LABEL})*\.[a-z][a-z]+$"
+
+FORMAT_PATTERNS: Final[Mapping[str, str]] = {
+    "date-time": rf"^{_DAY}[Tt]{_TIME}$",
+    "date": rf"^{_DAY}$",
+    "time": rf"^{_TIME}$",
+    "duration": rf"^P([1-9][0-9]*D|([1-9][0-9]*D)?T({_CLOCK})|[1-9][0-9]*W)$",
+    "email": _EMAIL,
+    "idn-email": _EMAIL,
     "hostname": rf"^{_LABEL}(\.{_LABEL})*$",
-    "ipv4": r"^(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(\.(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])){3}$",
+    "idn-hostname": rf"^{_LABEL}(\.{_LABEL})*$",
+    "ipv4": rf"^{_BYTE}(\.{_BYTE}){{3}}$",
     "ipv6": r"^([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}$|^([0-9a-f]{1,4}:){1,3}:[0-9a-f]{1,4}$|^::[0-9a-f]{0,4}$",
-    "uri": rf"^{_URI}$",
-    "iri": rf"^{_URI}$",
-    "uri-reference": rf"^({_URI}|/?[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)$",
-    "iri-reference": rf"^({_URI}|/?[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)$",
+    "uri": f"^{_URI}$",
+    "iri": f"^{_URI}$",
+    "uri-reference": _REFERENCE,
+    "iri-reference": _REFERENCE,
     "uri-template": r"^[A-Za-z0-9._~/-]*(\{[a-z]+\}[A-Za-z0-9._~/-]*)*$",
     "uuid": r"^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$|"
-    r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
+    r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
     "json-pointer": r"^(/[A-Za-z0-9_-]*)*$",
     "relative-json-pointer": r"^(0|[1-9][0-9]*)(/[A-Za-z0-9_-]+)*$",
     "regex": r"^[A-Za-z0-9]*$",
 }
-FORMAT_PATTERNS["idn-email"] = FORMAT_PATTERNS["email"]
-FORMAT_PATTERNS["idn-hostname"] = FORMAT_PATTERNS["hostname"]
+"""What the common texts in a format look like: narrower than the format, never wider."""

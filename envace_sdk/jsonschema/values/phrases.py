@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-__all__ = ["KEYS", "TAGS", "label", "sentence", "sentences", "title", "word"]
+__all__ = ["KEYS", "TAGS", "goods", "label", "sentence", "sentences", "title", "word"]
 
 _VERBS: Final = ("Review", "Update", "Prepare", "Check", "Plan", "Confirm", "Schedule", "Draft", "Improve", "Replace",
                  "Clean up", "Document", "Follow up on", "Organize", "Finalize", "Investigate")  # fmt: skip
@@ -33,6 +33,18 @@ KEYS: Final = ("source", "channel", "region", "group", "note", "label", "origin"
 _WORDS: Final = ("amber", "harbor", "meadow", "summit", "river", "cedar", "beacon", "lantern", "orchard", "granite",
                  "willow", "compass", "horizon", "maple", "copper", "falcon", "prairie", "coral", "juniper",
                  "anchor", "breeze", "canyon", "delta", "ember")  # fmt: skip
+
+
+_GOODS: Final = ("Desk Lamp", "Water Bottle", "Backpack", "Notebook", "Wireless Mouse", "Office Chair", "Coffee Mug",
+                 "Travel Adapter", "Umbrella", "Wall Clock", "Phone Stand", "Rain Jacket", "Tool Box", "Picture Frame",
+                 "Bluetooth Speaker", "Storage Basket")  # fmt: skip
+
+
+def goods(random: Random) -> str:
+    """What can be bought: "Compact Desk Lamp"."""
+    return (
+        f"{random.choice(('Compact', 'Classic', 'Large', 'Foldable', 'Everyday', 'Premium'))} {random.choice(_GOODS)}"
+    )
 
 
 def word(random: Random) -> str:

@@ -243,6 +243,12 @@ class Scene:
             return said
         if self.within is not None and self._part and "country" not in self.known:
             return self.within.city
+        return self.another_city()
+
+    def another_city(self) -> str:
+        """Some city of the country."""
+        if self.country.cities:
+            return self.random.choice(self.country.cities)
         return str(self.fakes.address(self.country.locale).city())
 
     @cached_property

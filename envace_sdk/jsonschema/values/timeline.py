@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise
 from random import Random
 from typing import Final
 
@@ -45,7 +46,7 @@ def stage(words: tuple[str, ...]) -> int:
         return -1
     if _COMING & set(words):
         return _STAGES
-    pairs = ("".join(pair) for pair in zip(words, words[1:], strict=False))
+    pairs = ("".join(pair) for pair in pairwise(words))
     found = [_BY_WORD[word] for word in (*pairs, *words) if word in _BY_WORD]
     return max(found) if found else _UNSAID
 
@@ -81,7 +82,7 @@ class Timeline:
         if place >= _STAGES:
             return self._pins[-1][1] + self._ahead
         share = self._shares[place]
-        for (left, before), (right, after) in zip(self._pins, self._pins[1:], strict=False):
+        for (left, before), (right, after) in pairwise(self._pins):
             if share <= right:
                 part = (share - left) / (right - left) if right > left else 0.0
                 return (before + (after - before) * part).replace(microsecond=0)
