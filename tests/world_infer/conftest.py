@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from random import Random
 
 import pytest
 
-from envace_sdk.tools.model import Tool
+from envace_sdk.rehearse import Environment
+from envace_sdk.tools import Toolset
+from envace_sdk.tools.model import Tool, ToolCall
 from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.infer import infer
 from envace_sdk.world.interpret import Interpreter
@@ -139,6 +142,30 @@ class Client:
         return found.outcome, found.error
 
 
+class LadderClient:
+    """The same on the whole ladder, which also holds arguments against their schemas."""
+
+    def __init__(self, tools):
+        definitions = [dict(tool.definition) for tool in tools]
+        self.environment = Environment(Toolset.from_definitions(definitions, name="twin"))
+        self.world = self.environment.world()
+
+    def answer(self, name, /, **arguments):
+        return asyncio.run(self.environment.call(self.world, ToolCall(name, arguments)))
+
+    def __call__(self, name, /, **arguments):
+        """The answer of a successful call."""
+        found = self.answer(name, **arguments)
+        assert not found.result.is_error, f"{name}: {found.result.first_text}"
+        return found.result.value()
+
+    def error(self, name, /, **arguments):
+        """The outcome of a call that fails, and its error text."""
+        found = self.answer(name, **arguments)
+        assert found.result.is_error, f"{name}: {found.result.first_text}"
+        return found.outcome, found.result.first_text
+
+
 def leaves(value, name=""):
     """Every named scalar, and every list of scalars, in a JSON value."""
     if isinstance(value, dict):
@@ -186,6 +213,14 @@ def tools_of():
 def client_of():
     def make(text):
         return Client(parse_tools(text))
+
+    return make
+
+
+@pytest.fixture
+def ladder_of():
+    def make(text):
+        return LadderClient(parse_tools(text))
 
     return make
 
