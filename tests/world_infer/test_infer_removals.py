@@ -77,3 +77,41 @@ def test_the_object_that_an_update_wraps_its_fields_in_may_be_in_its_name(client
     assert len(call("list_open_cases", priority="high")["cases"]) == 1
     call("purge_case", case_ref=key)
     assert call.error("get_case_details", case_ref=key)[0] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("removal", "taking_back"),
+    [
+        ("delete_doc(doc_id!) -- Soft-deletes a document.", ""),
+        ("delete_doc(doc_id!) -- Moves a document to the trash.", "undelete_doc(doc_id!)"),
+        ("delete_doc(doc_id!) -- Deletes a document; it can be restored.", "restore_doc(doc_id!)"),
+        ("remove_doc(doc_id!)", "recover_doc(doc_id!)"),
+    ],
+)
+@pytest.mark.parametrize("listing", ["list_docs(folder)", "list_docs(folder, include_deleted: bool)"])
+def test_a_soft_removal_hides_the_thing_until_it_is_restored(client_of, removal, taking_back, listing):
+    call = client_of(f"create_doc(title!, folder)\nget_doc(doc_id!)\n{listing}\n{removal}\n{taking_back}")
+    key = call("create_doc", title="T", folder="f")["doc_id"]
+    call(removal.partition("(")[0], doc_id=key)
+    assert call("list_docs")["docs"] == []
+    assert call("get_doc", doc_id=key)["deleted"] is True
+    if "include" in listing:
+        assert [doc["doc_id"] for doc in call("list_docs", include_deleted=True)["docs"]] == [key]
+    if taking_back:
+        call(taking_back.partition("(")[0], doc_id=key)
+        assert [doc["deleted"] for doc in call("list_docs")["docs"]] == [False]
+
+
+def test_a_removal_for_good_is_one_even_where_things_can_be_restored(client_of):
+    call = client_of(
+        """
+        create_doc(title!)
+        get_doc(doc_id!)
+        delete_doc(doc_id!) -- Permanently deletes a document.
+        archive_doc(doc_id!)
+        restore_doc(doc_id!)
+        """
+    )
+    key = call("create_doc", title="T")["doc_id"]
+    call("delete_doc", doc_id=key)
+    assert call.error("get_doc", doc_id=key)[0] == "not_found"

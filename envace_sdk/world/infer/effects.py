@@ -12,6 +12,7 @@ from .ids import bare, id_noun, is_id
 from .looking import missing_look, try_read, try_search
 from .reading import Reading
 from .scene import Scene
+from .soft import keeps_removed
 from .terms import NEW, OLD
 from .verbs import LOOKS, Sense
 from .writing import (
@@ -50,6 +51,11 @@ def survey(scene: Scene) -> None:
         firm = [m for m in keyed if not set(m.reading.senses) & _CHANGING or m.reading.sense == "put"]
         makers = firm or keyed
     scene.makers = frozenset(id(m.reading) for m in makers)
+    scene.soft = frozenset(
+        id(m.reading)
+        for m in scene.group.members
+        if m.reading.sense == "delete" and not m.listed and not m.aspect and keeps_removed(m, scene.group)
+    )
     scene.removers = sum(
         m.reading.sense in {"delete", "remove"} and not m.listed and not m.aspect for m in scene.group.members
     )

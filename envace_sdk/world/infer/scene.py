@@ -34,6 +34,8 @@ class Scene:
     """By identity, the readings that make such things."""
     removers: int = 0
     """How many tools do nothing but remove."""
+    soft: frozenset[int] = frozenset()
+    """By identity, the readings that remove one but keep it, marked as removed."""
     changes: bool = False
     """Whether a tool changes such things."""
     scenes: list[Scene] = field(default_factory=list, repr=False)

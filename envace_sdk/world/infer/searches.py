@@ -17,6 +17,7 @@ from .outputs import shape_of
 from .paging import paging_of, sort_of
 from .ranges import bound_of
 from .scene import Scene
+from .soft import removed_flag
 from .terms import TEXTS
 from .words import bag
 
@@ -77,6 +78,8 @@ def narrowing(member: Member, arguments: Sequence[Argument], scene: Scene) -> di
             conditions.append(found)
         elif found is not None and not any("." in step for step in argument.path):
             filters[path] = found
+    if scene.soft and not any("deleted" in argument.words for argument in arguments):
+        conditions.append(f"default({cel.member('entity', [removed_flag(scene)])}, false) != true")
     out: dict[str, Any] = {}
     if filters:
         out["filters"] = filters

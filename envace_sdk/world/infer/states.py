@@ -10,6 +10,7 @@ from envace_sdk.json import UNSET, Json
 
 from .fields import Field, Fields
 from .reading import Reading
+from .soft import RESTORING, removed_flag
 from .verbs import opposite, senses
 from .words import bag, participles, split
 
@@ -128,6 +129,10 @@ def state_of(member: Member, scene: Scene, flags_first: bool) -> dict[str, Json]
     """The fields that a step sets."""
     reading = member.reading
     verb = reading.name.verb or reading.telling.verb
+    if id(reading) in scene.soft:
+        return {removed_flag(scene): True}
+    if verb in RESTORING and scene.soft:
+        return {removed_flag(scene): False}
     found = status_value(verb, reading, scene.fields)
     if found is not None:
         return {found[0].name: found[1]}

@@ -60,9 +60,9 @@ _SENSES: dict[Sense, str] = {
     "state": "open close reopen cancel complete finish resolve approve reject accept decline start stop pause resume "
     "submit publish unpublish activate deactivate confirm ship deliver dispatch return refund pay hold release suspend "
     "deploy restart begin end fail pass review verify validate acknowledge ack escalate process fulfill fulfil settle "
-    "expire revert rollback void retire withdraw terminate launch execute abort archive restore unarchive sign send "
-    "receive check-in check-out checkin checkout reinstate discharge admit solve conclude issue lend borrow renew "
-    "block unblock quarantine",
+    "expire revert rollback void retire withdraw terminate launch execute abort archive restore undelete recover "
+    "unarchive sign send receive check-in check-out checkin checkout reinstate discharge admit solve conclude issue "
+    "lend borrow renew block unblock quarantine",
     "flag": "archive unarchive star unstar pin unpin flag unflag lock unlock enable disable mute unmute favorite "
     "favourite unfavorite hide unhide watch unwatch follow unfollow subscribe unsubscribe complete uncomplete verify "
     "bookmark like unlike block unblock feature ban unban freeze unfreeze done finish check uncheck tick untick read "

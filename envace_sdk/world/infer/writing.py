@@ -188,11 +188,18 @@ def is_missing_removal(member: Member, scene: Scene) -> bool:
         return False
     siblings = [m.reading for m in scene.group.members if m is not member and not m.aspect]
     shown = [other for other in siblings if not other.senses and not other.name.verb and scene.takes_key(other)]
-    alike = any(not other.senses and scene.takes_key(other) and other not in shown for other in siblings)
+    alike = any(
+        not other.senses and scene.takes_key(other) and not scene.others(other) and other not in shown
+        for other in siblings
+    )
     seen = {other.sense for other in siblings} | ({"read"} if len(shown) == 1 else set())
-    whole = {"read", "search"} <= seen
+    for other in siblings:  # what no word tells, its arguments may
+        if not other.senses and not other.required:
+            seen.add("search")
+        elif not other.senses and scene.takes_key(other) and scene.others(other):
+            seen.add("update")
     ends = any("end" in other.senses for other in siblings)
-    return whole and not alike and not ends and any(other.sense in {"update", "put"} for other in siblings)
+    return {"read", "search"} <= seen and bool(seen & {"update", "put"}) and not alike and not ends
 
 
 def _speaks_of_status(scene: Scene) -> bool:
@@ -218,6 +225,8 @@ def try_delete(sense: Sense, member: Member, scene: Scene) -> Decision | None:
     batch = batch_of(member, scene, objects=False) or batch_of(member, scene, objects=True)
     if batch is not None:
         return Decision("delete_many", 0.75, f"removes each of '{batch.name}'", batch=batch)
+    if id(reading) in scene.soft and scene.takes_key(reading):
+        return Decision("state", 0.7, "it keeps the thing, marked as removed", sense="flag")
     if scene.key.of(reading):
         if member.aspect and scene.fields.find(member.aspect) is not None:
             return Decision("update", 0.6, f"unsets its {' '.join(member.aspect)}")
