@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from envace_sdk.json import Json
 
+from .bad_schema import BadSchemaError
 from .dialect import Dialect, Path, dialect, subschemas
 from .regex import PatternError, matcher
 from .regex.syntax import parse
@@ -18,15 +19,7 @@ if TYPE_CHECKING:
     import jsonschema
     import referencing
 
-__all__ = ["BadSchemaError", "Fallback", "unmatchable"]
-
-
-class BadSchemaError(Exception):
-    """Where a schema is wrong, and what is wrong there."""
-
-    def __init__(self, path: Path, rule: str, reason: str) -> None:
-        super().__init__(reason)
-        self.path, self.rule, self.reason = path, rule, reason
+__all__ = ["Fallback", "unmatchable"]
 
 
 def unmatchable(schema: Json, of: Dialect, path: Path = ()) -> BadSchemaError | None:

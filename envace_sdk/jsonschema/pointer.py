@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from urllib.parse import unquote
 
 from envace_sdk.json import UNSET, Json, Unset
 
@@ -23,6 +22,8 @@ def join(path: Iterable[str | int]) -> str:
 
 def split(pointer: str) -> list[str]:
     """The tokens of a pointer, which may come from a URI fragment."""
+    from urllib.parse import unquote
+
     return [token.replace("~1", "/").replace("~0", "~") for token in unquote(pointer, errors="replace").split("/")[1:]]
 
 

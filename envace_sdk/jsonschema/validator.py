@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import marshal
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import jsonschema_rs
 
@@ -15,11 +15,14 @@ from envace_sdk.errors import SchemaError
 from envace_sdk.json import Json
 
 from . import rust
+from .bad_schema import BadSchemaError
 from .describe import literal, type_name
 from .dialect import Dialect, Path, dialect, reference_keywords, subschemas
-from .fallback import BadSchemaError, Fallback, unmatchable
 from .pointer import join
 from .violation import Failure, Violation, explained
+
+if TYPE_CHECKING:
+    from .fallback import Fallback
 
 __all__ = ["Schema", "Validator", "compile_schema", "content", "from_content"]
 
@@ -28,6 +31,7 @@ Schema: TypeAlias = Mapping[str, Json] | bool
 
 _LARGE: Final = 100_000
 """Bytes of a value beyond which violations are not all listed, because jsonschema-rs lists them before it returns."""
+_FAILURES: Final = 100
 
 
 class Validator:
@@ -38,13 +42,18 @@ class Validator:
     the wire; what has no JSON form at all, or is nested too deeply to judge, is not valid.
     """
 
-    def __init__(self, schema: Json, of: Dialect, ready: Json, engine: jsonschema_rs.Validator | Fallback) -> None:
+    def __init__(
+        self, schema: Json, of: Dialect, ready: Json, engine: jsonschema_rs.Validator | None, fallback: Fallback | None
+    ) -> None:
         self.schema: Json = schema
         """The schema: a copy of what was compiled, not to be changed."""
         self.dialect = of
         self.ready = ready
         """The schema as the engine runs it; pointers into it are the same."""
-        self.engine = engine
+        self.fallback = fallback
+        """The slow engine, where jsonschema-rs cannot run the schema."""
+        self._engine = engine
+        self._test: Callable[[Json], bool] = (engine or fallback).is_valid  # type: ignore[union-attr]
         self.scrubs = ready is not schema and rust.scrubbed(schema) != schema
         """Whether the schema itself holds lone surrogates, so that values must always be scrubbed to be compared."""
         # Rust follows references on the stack, so a value that is deep enough would bring the process down.
@@ -57,7 +66,7 @@ class Validator:
                 marshal.dumps(value, 2)
             if self.scrubs:
                 value = rust.scrubbed(value)
-            return self.engine.is_valid(value)
+            return self._test(value)
         except (ValueError, RecursionError):
             return not self._judged_slowly(value)
 
@@ -77,28 +86,29 @@ class Validator:
         except ValueError:
             return [_not_json(value)]
         try:
-            if isinstance(self.engine, Fallback):
-                return list(islice(self.engine.failures(value), 100))
-            if self.engine.is_valid(clean):
+            if self.fallback is not None:
+                return list(islice(self.fallback.failures(value), _FAILURES))
+            if self._engine is None or self._test(clean):
                 return []
-            return [rust.failures(error, self.schema) for error in islice(self._errors(clean, size), 100)]
+            errors = islice(_errors(self._engine, clean, size), _FAILURES)
+            return [rust.failures(error, self.schema) for error in errors]
         except (ValueError, RecursionError) as error:
             return [_not_json(value, str(error))]
-
-    def _errors(self, value: Json, size: int) -> Iterator[jsonschema_rs.ValidationError]:
-        assert not isinstance(self.engine, Fallback)  # noqa: S101  for the type checker
-        if size <= _LARGE:
-            yield from self.engine.iter_errors(value)
-            return
-        try:
-            self.engine.validate(value)
-        except jsonschema_rs.ValidationError as error:
-            yield error
 
     @cached_property
     def memo(self) -> dict[str, object]:
         """A place for what others derive from the schema and want to keep as long as it is kept."""
         return {}
+
+
+def _errors(engine: jsonschema_rs.Validator, value: Json, size: int) -> Iterator[jsonschema_rs.ValidationError]:
+    if size <= _LARGE:
+        yield from engine.iter_errors(value)
+        return
+    try:
+        engine.validate(value)
+    except jsonschema_rs.ValidationError as error:
+        yield error
 
 
 def _not_json(value: Json, reason: str = "") -> Failure:
@@ -188,14 +198,16 @@ def from_content(key: bytes) -> Validator:
     try:
         if of > Dialect.DRAFT_7 or b"content" not in key:
             try:
-                return Validator(schema, of, schema, rust.validator(schema))
+                return Validator(schema, of, schema, rust.validator(schema), None)
             except ValueError:
                 pass  # perhaps only for a pattern, a surrogate, an unknown dialect or a reference to a meta-schema
-        ready = rust.scrubbed(rust.prepared(schema, of))
+        from .prepare import prepared
+
+        ready = rust.scrubbed(prepared(schema, of))
         try:
-            return Validator(schema, of, ready, rust.validator(ready, rust.registry()))
+            return Validator(schema, of, ready, rust.validator(ready, rust.registry()), None)
         except ValueError as error:
-            return Validator(schema, of, schema, _fallback(schema, of, error))
+            return Validator(schema, of, schema, None, _fallback(schema, of, error))
     except RecursionError:
         raise BadSchemaError((), "depth", "the schema is nested too deeply") from None
 
@@ -213,6 +225,8 @@ def _fallback(schema: Json, of: Dialect, error: ValueError) -> Fallback:
     if error.kind.name == "$ref":
         reference = _reference(error.message)
         raise BadSchemaError(_place(schema, of, reference), "$ref", _dangling(error.message, reference))
+    from .fallback import Fallback, unmatchable
+
     if (problem := unmatchable(schema, of)) is not None:
         raise problem
     if error.kind.name == "format" or of is Dialect.DRAFT_3:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -150,10 +149,12 @@ def _required(failure: Failure) -> str:
 
 
 def _unexpected(failure: Failure) -> str | list[str]:
+    from difflib import get_close_matches
+
     known = _parent(failure).get("properties")
     texts = []
     for name in failure.about.get("unexpected", ()):
-        close = difflib.get_close_matches(name, known, n=1) if isinstance(known, dict) else []
+        close = get_close_matches(name, known, n=1) if isinstance(known, dict) else []
         hint = f" (did you mean {literal(close[0])}?)" if close else ""
         texts.append(f"no property {literal(name)}{hint}")
     return texts or "no further properties"

@@ -46,7 +46,7 @@ class Judge:
         if nodes == (self._graph.root,):
             return self._validator.is_valid
         schema = {"$schema": Dialect.DRAFT_2020.uri, "allOf": judged}
-        if isinstance(self._validator.engine, Fallback):
+        if self._validator.fallback is not None:
             return self._slow(schema)
         if self._registry is None:
             self._registry = rust.registry((BASE, self._validator.ready))
