@@ -167,11 +167,12 @@ def elect_makers(groups: list[Group]) -> None:
     something without asking for the key: `dispatch_job(name)`, beside `job_info(number)`.
     """
     for found in groups:
-        if found.makers or not any(has_own_id(member.reading, found) for member in found.having("read", "search")):
+        looking = [m for m in found.members if m.reading.sense in {"read", "search"} or _names_only(m.reading)]
+        if found.makers or not any(has_own_id(member.reading, found) for member in looking):
             continue
         keys = {
             argument.words
-            for member in found.having("read", "search")
+            for member in looking
             for argument in member.reading.required
             if has_own_id_in(argument, found)
         }
@@ -184,8 +185,18 @@ def elect_makers(groups: list[Group]) -> None:
             candidates[0].reading = replace(candidates[0].reading, elected=("create",))
 
 
+def _names_only(reading: Reading) -> bool:
+    """Whether it is called by a noun alone: `seat(seat_id)`, `seats`."""
+    return not reading.senses and not reading.name.verb and len(reading.required) < 2
+
+
+_CHANGING = bag("update edit modify patch change set configure adjust alter amend reset toggle mark")
+"""Verbs of change, which need something to be there; others may be special words for making (`assign_seat`)."""
+
+
 def _may_make(reading: Reading, found: Group, keys: set[Phrase]) -> bool:
-    acts = not set(reading.senses) & {"read", "search", "count", "exists", "compute", "delete", "remove", "update"}
+    acts = not set(reading.senses) & {"read", "search", "count", "exists", "compute", "delete", "remove"}
+    acts = acts and ("update" not in reading.senses or reading.name.verb not in _CHANGING)
     keyed = has_own_id(reading, found, least=0.8) or any(argument.words in keys for argument in reading.arguments)
     return acts and not reading.read_only and bool(reading.required) and not keyed
 
