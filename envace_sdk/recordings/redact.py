@@ -107,7 +107,7 @@ class SecretRedactor:
             return value
         if isinstance(value, str):
             return self._text(value)
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             return _mapped(value, lambda name, member: self._member(name, member, depth))
         if isinstance(value, list):
             changed = [self._value(item, depth + 1) for item in value]
