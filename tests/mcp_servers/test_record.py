@@ -1,6 +1,7 @@
 """`envace-sdk record` over both transports, its modes, and `--verify`."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -171,3 +172,33 @@ def test_verify_says_what_is_answered_otherwise_now(cli, record, file):
     assert report["answers"][0]["request"] == "count"
     assert report["answers"][0]["differences"] == ['result.content[0].text is "1", recorded "11"']
     assert [(change["tool"], change["breaking"]) for change in report["catalogue"]] == [("count", False)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_recorder_and_the_server_cleanly(command, file, tmp_path, number):
+    farewell = tmp_path / "farewell"
+    words = [*command, "record", "-o", str(file), "--", *SERVER, str(farewell)]
+    with frames_client(words, LEGACY) as client:
+        assert ask(client, "one") == "one"
+        client.process.send_signal(number)
+        assert client.process.stdout.read() == b""
+        assert client.process.wait(20) == 0
+    assert farewell.exists()
+    assert len(read_recording(file).exchanges) == 1
+
+
+def test_long_frames_pass_both_ways_at_once(record, file):
+    with record() as client:
+        text = "long ü" * 400_000
+        assert ask(client, text) == text
+    assert read_recording(file).exchanges[0].result["content"][0]["text"] == text
+
+
+def test_what_is_no_frame_passes_and_is_left_out(command, file):
+    code = (
+        "import sys; sys.stdout.write('hello\\n'); sys.stdout.flush(); sys.stdout.write(sys.stdin.readline().upper())"
+    )
+    words = [*command, "record", "-o", str(file), "--", sys.executable, "-c", code]
+    done = subprocess.run(words, input=b"not json\nmore", capture_output=True, timeout=60)
+    assert done.stdout == b"hello\nNOT JSON\n"
+    assert read_recording(file).exchanges == ()
