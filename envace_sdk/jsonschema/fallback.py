@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,10 @@ class Fallback:
         import jsonschema
 
         try:
-            jsonschema.validators.validator_for({"$schema": of.uri}).check_schema(schema)
+            # Patterns were looked at above, by the engines that will run them.
+            no_formats = jsonschema.FormatChecker(formats=())
+            judge: Any = jsonschema.validators.validator_for({"$schema": of.uri})
+            judge.check_schema(schema, format_checker=no_formats)
         except jsonschema.SchemaError as error:
             raise BadSchemaError(tuple(error.absolute_path), str(error.validator), error.message) from None
 
@@ -95,17 +99,21 @@ def _runaway(schema: Json, of: Dialect, path: Path = ()) -> BadSchemaError | Non
     of = dialect(schema, of)
     by_pattern = schema.get("patternProperties")
     for pattern in by_pattern if isinstance(by_pattern, dict) else ():
-        try:
-            safe = not backtracks(parse(pattern))
-        except PatternError:
-            safe = False
-        if not safe:
+        if not _is_safe(pattern):
             reason = f"pattern {pattern!r} could take exponential time beside others that only Python can run"
             return BadSchemaError((*path, "patternProperties", pattern), "patternProperties", reason)
     for place, inner in subschemas(schema, of):
         if (problem := _runaway(inner, of, path + place)) is not None:
             return problem
     return None
+
+
+def _is_safe(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+        return not backtracks(parse(pattern))
+    except (PatternError, re.error):
+        return False
 
 
 def _pattern(_validator: Any, pattern: str, instance: Json, _schema: Json) -> Iterator[jsonschema.ValidationError]:

@@ -29,7 +29,7 @@ __all__ = ["Schema", "Validator", "compile_schema", "content", "from_content"]
 Schema: TypeAlias = Mapping[str, Json] | bool
 """A JSON Schema: an object or a boolean."""
 
-_LARGE: Final = 100_000
+_LARGE: Final = 500_000
 """Bytes of a value beyond which violations are not all listed, because jsonschema-rs lists them before it returns."""
 _FAILURES: Final = 100
 
@@ -203,11 +203,12 @@ def from_content(key: bytes) -> Validator:
                 pass  # perhaps only for a pattern, a surrogate, an unknown dialect or a reference to a meta-schema
         from .prepare import prepared
 
-        ready = rust.scrubbed(prepared(schema, of))
+        portable = prepared(schema, of)
+        ready = rust.scrubbed(portable)
         try:
             return Validator(schema, of, ready, rust.validator(ready, rust.registry()), None)
         except ValueError as error:
-            return Validator(schema, of, schema, None, _fallback(schema, of, error))
+            return Validator(schema, of, portable, None, _fallback(portable, of, error))
     except RecursionError:
         raise BadSchemaError((), "depth", "the schema is nested too deeply") from None
 

@@ -68,6 +68,6 @@ class Judge:
         from referencing.jsonschema import specification_with
 
         default = specification_with(self._validator.dialect.uri)
-        document = Resource.from_contents(self._graph.document, default_specification=default)
+        document = Resource.from_contents(self._validator.ready, default_specification=default)
         registry = jsonschema_specifications.REGISTRY.with_resource(BASE, document)
         return Fallback(schema, Dialect.DRAFT_2020, registry).is_valid
