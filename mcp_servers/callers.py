@@ -22,6 +22,7 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 _LEVELS: Final = get_args(LoggingLevel)
 """By severity, the least first."""
 _LEVEL: Final = "envace.log_level"
+_OFFERS: Final = "envace.offers"
 
 
 class _Frame(BaseModel):
@@ -43,9 +44,13 @@ def caller(context: Context, params: Mapping[str, Json], era: Era) -> Client:
     if era.is_stateless:
         offers, level = meta.get(CLIENT_CAPABILITIES_META_KEY), meta.get(LOG_LEVEL_META_KEY)
     else:
-        declared = context.session.client_capabilities
-        offers = declared.model_dump(by_alias=True, mode="json", exclude_none=True) if declared is not None else {}
-        level = _memory(context).get(_LEVEL)
+        memory = _memory(context)
+        if _OFFERS not in memory:  # said once, in the handshake
+            declared = context.session.client_capabilities
+            memory[_OFFERS] = (
+                {} if declared is None else declared.model_dump(by_alias=True, mode="json", exclude_none=True)
+            )
+        offers, level = memory[_OFFERS], memory.get(_LEVEL)
     return Client(offers if isinstance(offers, dict) else {}, level if isinstance(level, str) else None, progress)
 
 

@@ -35,7 +35,6 @@ from envace_sdk.rehearse import Worlds
 from envace_sdk.tools.fixture import TOOL_CALL, Fixture
 from envace_sdk.tools.model import ToolCall, ToolResult
 
-from .callers import caller
 from .catalogue import Catalogue
 from .conversation import Questions
 from .eras import Era, era_of, project_result
@@ -142,7 +141,7 @@ class RehearsedServer(Server[Any]):
         return self._stamped(page, {}, era)
 
     async def _call(self, context: Context, params: Mapping[str, Json], era: Era) -> dict[str, Any]:
-        client = caller(context, params, era)
+        client = self.playback.caller(context, params, era)
         inputs = await self.playback.converse(context, TOOL_CALL, params, era, client)
         call = ToolCall(params["name"], _json_only(params.get("arguments") or {}), inputs=inputs, client=client)
         world = self._world_of(context)

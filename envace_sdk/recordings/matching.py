@@ -15,7 +15,7 @@ from .redact import Redact, SecretRedactor
 __all__ = ["Matching", "differences", "explain_miss"]
 
 _MOST_SHOWN: Final = 3
-_MOST_COMPARED: Final = 300
+_MOST_COMPARED: Final = 50
 
 
 class Matching:

@@ -25,8 +25,9 @@ from envace_sdk.world.world import World
 
 from .base import Rehearsal, Rehearser
 from .dynamics import DynamicsRehearser
-from .fixtures import FixtureRehearser, RecalledRehearser, note_changes
+from .fixtures import FixtureRehearser, note_changes
 from .ladder import Ladder
+from .recalled import RecalledRehearser
 from .schema import SchemaRehearser
 
 __all__ = ["Environment"]

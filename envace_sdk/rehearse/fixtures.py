@@ -33,7 +33,7 @@ from envace_sdk.world.state import State
 from .absorb import absorb, shown_entities
 from .base import Context, Outcome, Rehearsal
 
-__all__ = ["FixtureRehearser", "RecalledRehearser", "call_digest", "note_changes", "writes"]
+__all__ = ["RECALLED", "FixtureRehearser", "call_digest", "note_changes", "place_of", "writes"]
 
 EVERYTHING = "*"
 UNKNOWN = "?"
@@ -92,6 +92,9 @@ class FixtureRehearser:
         self._matching = matching or Matching()
         self._held: dict[str, list[_Held]] = {}
         self._fixtures = tuple(fixtures)
+        self.is_recorded = any(fixture.call.client is not None for fixture in fixtures)
+        """Whether a recorder made any of the fixtures: then a call without one is worth a word."""
+        self._essences: dict[tuple[str, str], list[tuple[str, Json]]] = {}
         self._farsighted: frozenset[str] = frozenset()
         """Tools that read more than their rules say: any write may change what they answer."""
         self._restless: frozenset[str] = frozenset()
@@ -196,9 +199,14 @@ class FixtureRehearser:
         """Why no fixture answers this call: the closest one, and what differs. "" where there are no fixtures."""
         if not self._held:
             return ""
-        kind = [f for f in self._fixtures if f.method == method and (method != TOOL_CALL or f.call.name == call.name)]
-        recorded = [(_place(f), {"arguments": self._essence(f.method, f.call)}) for f in kind]
         what = call.name if method == TOOL_CALL else method
+        recorded = self._essences.get((method, what))
+        if recorded is None:
+            kind = (
+                f for f in self._fixtures if f.method == method and (method != TOOL_CALL or f.call.name == call.name)
+            )
+            recorded = [(place_of(f), {"arguments": self._essence(f.method, f.call)}) for f in kind]
+            self._essences[method, what] = recorded
         return explain_miss(what, {"arguments": self._essence(method, call)}, recorded)
 
     async def rehearse(self, call: ToolCall, context: Context) -> Rehearsal | None:
@@ -212,7 +220,7 @@ class FixtureRehearser:
             predicted = self._run(call, context.state)
             outcome = predicted.outcome if predicted is not None and predicted.error is not None else "unknown"
         return Rehearsal(
-            fixture.result, state, "fixture", outcome, 1.0, f"observed as {_place(fixture)}", fixture=fixture
+            fixture.result, state, "fixture", outcome, 1.0, f"observed as {place_of(fixture)}", fixture=fixture
         )
 
     def advance(self, before: State, after: State, call: ToolCall, written: frozenset[Touch] | None = None) -> State:
@@ -316,31 +324,8 @@ class FixtureRehearser:
         return (UNKNOWN, rule.collection if key is None else f"{rule.collection}/{key_text(key)}")
 
 
-class RecalledRehearser:
-    """Answers with what was recorded of a call, although nobody can tell whether it is still true.
-
-    Args:
-        fixtures: the recordings.
-        over_rules: only where that is better evidence than the rule of the tool.
-    """
-
-    def __init__(self, fixtures: FixtureRehearser, *, over_rules: bool = False) -> None:
-        self._fixtures = fixtures
-        self._over_rules = over_rules
-
-    async def rehearse(self, call: ToolCall, context: Context) -> Rehearsal | None:
-        """Answer as recorded; the world stays as it is, since what the call changes is not known."""
-        if self._over_rules and not self._fixtures.outranks_rule(call, context.state):
-            return None
-        fixture = self._fixtures.recall(call, context.state)
-        if fixture is None:
-            return None
-        outcome: Outcome = "unknown" if fixture.result.is_error else "success"
-        reason = f"observed as {_place(fixture)}; calls of unknown effect came in another order there"
-        return Rehearsal(fixture.result, context.state, "fixture", outcome, RECALLED, reason, fixture=fixture)
-
-
-def _place(fixture: Fixture) -> str:
+def place_of(fixture: Fixture) -> str:
+    """Where a fixture is found in the recordings, in words."""
     return f"call {fixture.position + 1} of recording {fixture.episode!r}"
 
 

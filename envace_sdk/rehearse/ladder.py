@@ -63,8 +63,9 @@ class Ladder:
 
     def _explained(self, rehearsal: Rehearsal, call: ToolCall) -> Rehearsal:
         """With the reason why no recording answered, where there are recordings."""
-        if rehearsal.layer == "fixture" or not (miss := self._fixtures.explain(call)):
+        if rehearsal.layer == "fixture" or not self._fixtures.is_recorded:
             return rehearsal
+        miss = self._fixtures.explain(call)
         logger.info("%s: %s", call.name, miss)
         return replace(rehearsal, reason=f"{rehearsal.reason}; {miss}" if rehearsal.reason else miss)
 

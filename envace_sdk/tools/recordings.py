@@ -120,7 +120,7 @@ def _fixtures(finished: Sequence[Finished], by_hand: bool) -> Iterator[Fixture]:
             name, arguments = exchange.params.get("name"), exchange.params.get("arguments") or {}
             if not isinstance(name, str) or not isinstance(arguments, dict):
                 continue  # refused by every server, and by this one
-        call = ToolCall(name, arguments, inputs=final.inputs, client=exchange.client)
+        call = ToolCall(name, arguments, inputs=final.inputs, client=None if by_hand else exchange.client)
         yield Fixture(call, _result(exchange, by_hand), exchange.session, positions, exchange.method, final.notices)
         positions += 1
 

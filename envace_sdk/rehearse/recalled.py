@@ -1,0 +1,34 @@
+"""What was recorded, where nobody can tell whether it is still true."""
+
+from __future__ import annotations
+
+from envace_sdk.tools.model import ToolCall
+
+from .base import Context, Outcome, Rehearsal
+from .fixtures import RECALLED, FixtureRehearser, place_of
+
+__all__ = ["RecalledRehearser"]
+
+
+class RecalledRehearser:
+    """Answers with what was recorded of a call, although nobody can tell whether it is still true.
+
+    Args:
+        fixtures: the recordings.
+        over_rules: only where that is better evidence than the rule of the tool.
+    """
+
+    def __init__(self, fixtures: FixtureRehearser, *, over_rules: bool = False) -> None:
+        self._fixtures = fixtures
+        self._over_rules = over_rules
+
+    async def rehearse(self, call: ToolCall, context: Context) -> Rehearsal | None:
+        """Answer as recorded; the world stays as it is, since what the call changes is not known."""
+        if self._over_rules and not self._fixtures.outranks_rule(call, context.state):
+            return None
+        fixture = self._fixtures.recall(call, context.state)
+        if fixture is None:
+            return None
+        outcome: Outcome = "unknown" if fixture.result.is_error else "success"
+        reason = f"observed as {place_of(fixture)}; calls of unknown effect came in another order there"
+        return Rehearsal(fixture.result, context.state, "fixture", outcome, RECALLED, reason, fixture=fixture)
