@@ -156,7 +156,7 @@ def puzzle(count: int) -> Any:
     ]
     return {
         "type": "object",
-        "properties": dict.fromkeys(names, {"type": "boolean"}),
+        "properties": {name: {"type": "boolean"} for name in names},
         "required": names,
         "allOf": rules,
     }

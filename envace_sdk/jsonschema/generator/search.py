@@ -223,9 +223,11 @@ class Search:
 
     def _of_kind(self, kind: int, shape: Shape, spot: Spot, known: Json | Unset) -> Json:
         if kind == OBJECT:
-            return objects.make(self, shape, spot, known)
+            only = known[0] if isinstance(known, list) and len(known) == 1 else known
+            return objects.make(self, shape, spot, only)
         if kind == ARRAY:
-            return arrays.make(self, shape, spot, known)
+            alone = known is not UNSET and known is not None and not isinstance(known, list)
+            return arrays.make(self, shape, spot, [known] if alone else known)
         if kind == STRING:
             return strings.make(self, shape, spot)
         if kind & NUMBER:

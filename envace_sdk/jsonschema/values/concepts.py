@@ -26,6 +26,7 @@ _TEXT_NAMES: Final = _read(TEXTS)
 _NUMBER_NAMES: Final = _read(NUMBERS)
 _UNITS: Final = frozenset(UNITS.split())
 _FLAGS_OFF: Final = frozenset(FLAGS_OFF.split())
+_TICKS: Final = frozenset({"ms", "millis", "milliseconds", "seconds", "secs", "s"})
 _PEOPLE: Final = frozenset(PEOPLE.split())
 
 
@@ -38,8 +39,11 @@ def concept(name: str) -> str:
 @lru_cache(maxsize=4096)
 def quantity(name: str) -> str:
     """What a number field of that name counts or measures; "" if its name does not tell."""
-    found = _find(words(name), _NUMBER_NAMES)
-    if not found and words(name)[:1] in (("num",), ("total",), ("n",), ("count",)):
+    parts = words(name)
+    if parts[-1:] and parts[-1] in _TICKS and _find(parts[:-1], _NUMBER_NAMES) == "instant":
+        return "instant"
+    found = _find(parts, _NUMBER_NAMES)
+    if not found and parts[:1] in (("num",), ("total",), ("n",), ("count",)):
         return "count"
     return found
 

@@ -167,7 +167,8 @@ class Scene:
         within: Scene | None = None,
     ) -> None:
         self.fakes, self.random, self.name = fakes, fakes.random, name
-        self.known = known or {}
+        self.known = {} if known is None else known
+        """What it says of itself so far; it may grow while the object is made."""
         self.fields = frozenset(concept(field) for field in fields)
         self.within = within
         self._part = within is not None and bool(set(words(name)) & _PARTS)
