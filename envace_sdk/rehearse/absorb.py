@@ -16,13 +16,16 @@ Shown: TypeAlias = tuple[str, str, dict[str, Json]]
 """Collection, key text, and what the answer shows of the entity."""
 
 
-def absorb(value: Json, rule: ToolRule | None, dynamics: Dynamics, state: State) -> State:
-    """The state with the entities of `value` in it: new ones added, known ones brought up to what is shown."""
+def absorb(value: Json, rule: ToolRule | None, dynamics: Dynamics, state: State, *, only_new: bool = False) -> State:
+    """The state with the entities of `value` in it: new ones added, known ones brought up to what is shown.
+
+    With `only_new` known ones stay as they are: an answer may show an entity with fields that are no part of it.
+    """
     for collection, key, shown in shown_entities(value, rule, dynamics):
         held = state.get(collection, key)
         if held is None:
             state = state.put(collection, key, shown)
-        elif any(field not in held or held[field] != part for field, part in shown.items()):
+        elif not only_new and any(field not in held or held[field] != part for field, part in shown.items()):
             state = state.put(collection, key, {**held, **shown})
     return state
 

@@ -94,6 +94,8 @@ class FixtureRehearser:
         self._fixtures = tuple(fixtures)
         self.is_recorded = any(fixture.call.client is not None for fixture in fixtures)
         """Whether a recorder made any of the fixtures: then a call without one is worth a word."""
+        self._found: set[tuple[str, str]] = set()
+        """Entities that are known from recordings alone."""
         self._essences: dict[tuple[str, str], list[tuple[str, Json]]] = {}
         self._farsighted: frozenset[str] = frozenset()
         """Tools that read more than their rules say: any write may change what they answer."""
@@ -253,14 +255,15 @@ class FixtureRehearser:
             return state
         call, rule = fixture.call, self._dynamics.tools.get(fixture.call.name)
         value = fixture.result.value()
-        if rule is not None and writes(self._tools[call.name], rule):
+        changing = writes(self._tools[call.name], rule)
+        if rule is not None and changing:
             minted = self._recorded_key(rule, value)
             answer = self._run(call, state, minted)
             if answer is not None and answer.error is None:
                 state = answer.state
         if rule is not None and rule.effect == "delete":
             return state
-        return absorb(value, rule, self._dynamics, state)
+        return absorb(value, rule, self._dynamics, state, only_new=not changing)
 
     def _recorded_key(self, rule: ToolRule, value: Json) -> Json | None:
         """The key that the real server minted, where the recorded answer of a create shows it."""
@@ -283,8 +286,11 @@ class FixtureRehearser:
             changing = writes(self._tools[call.name], rule)
             if not changing and not fixture.result.is_error:
                 for collection, key, shown in shown_entities(fixture.result.value(), rule, self._dynamics):
-                    if (collection, key) not in touched and start.get(collection, key) is None:
-                        start = start.put(collection, key, shown)
+                    held = start.get(collection, key)
+                    if (collection, key) in touched or (held is not None and (collection, key) not in self._found):
+                        continue
+                    self._found.add((collection, key))
+                    start = start.put(collection, key, shown if held is None else {**shown, **held})
             after = self._after(fixture, state)
             if changing:
                 touched |= {(change.collection, change.key) for change in diff(state, after)}

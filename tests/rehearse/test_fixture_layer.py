@@ -124,3 +124,21 @@ def test_a_recording_does_not_hide_data_that_was_seeded_afterwards(tmp_path):
     assert plain("list_notes").layer == "fixture"
     assert seeded("list_notes").layer == "dynamics"
     assert [note["title"] for note in seeded.value("list_notes")["notes"]] == ["Milk", "Bread"]
+
+
+def test_a_recorded_read_adds_nothing_to_an_entity_that_the_start_data_describe():
+    view = {**MILK, "comments": 3}
+    session = open_session(fixtures=[observed("read_note", {"note_id": "N-100"}, view)], start={"notes": [MILK]})
+    before = session.world.state
+    assert session.value("read_note", note_id="N-100") == view
+    assert session.world.state is before
+
+
+def test_recorded_reads_of_one_entity_complete_each_other():
+    full = {**MILK, "body": "two litres"}
+    fixtures = [
+        observed("list_notes", {}, {"notes": [MILK], "total": 1}, position=0),
+        observed("read_note", {"note_id": "N-100"}, full, position=1),
+    ]
+    session = open_session(fixtures=fixtures)
+    assert session.value("retitle_note", note_id="N-100", title="Oat milk")["body"] == "two litres"
