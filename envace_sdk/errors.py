@@ -11,6 +11,10 @@ EnvaceError
 │   └── MissError           only recordings may answer, and none does
 ├── WorldError              a world, snapshot or start data is not usable
 ├── UnknownToolError        a call names a tool that the toolset does not have
+├── FaultError              a fault plan is wrong
+├── LostAnswerError         a call was made, and its answer never came (an injected fault)
+│   ├── TimedOutError       … in time
+│   └── DisconnectedError   … because the connection closed
 ├── TaskError               a task file is wrong
 ├── StoreError              the database is missing, too new, or refuses
 │   └── StaleWorldError     somebody else has saved the world since it was loaded
@@ -21,17 +25,25 @@ A message names the file, the tool and the field, and says what to do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from .json import Json
+
 __all__ = [
+    "DisconnectedError",
     "DynamicsError",
     "EnvaceError",
     "EvidenceError",
     "ExpressionError",
+    "FaultError",
     "FixtureError",
+    "LostAnswerError",
     "MissError",
     "SchemaError",
     "StaleWorldError",
     "StoreError",
     "TaskError",
+    "TimedOutError",
     "ToolsetError",
     "UnknownToolError",
     "UnsatisfiableError",
@@ -86,6 +98,26 @@ class UnknownToolError(EnvaceError):
     def __init__(self, name: str) -> None:
         super().__init__(f"Unknown tool: {name}")
         self.name = name
+
+
+class FaultError(EnvaceError):
+    """A fault plan is wrong; the message names the file and the field."""
+
+
+class LostAnswerError(EnvaceError):
+    """A call was made, and an injected fault lost its answer. `meta` holds the evidence label."""
+
+    def __init__(self, message: str, meta: Mapping[str, Json] | None = None) -> None:
+        super().__init__(message)
+        self.meta = dict(meta or {})
+
+
+class TimedOutError(LostAnswerError, TimeoutError):
+    """The answer did not come in time."""
+
+
+class DisconnectedError(LostAnswerError, ConnectionError):
+    """The connection closed before the answer came."""
 
 
 class TaskError(EnvaceError):

@@ -1,4 +1,5 @@
-"""Control of worlds, beside MCP and never as tools in the catalogue: list, show, reset, fork, snapshot, restore, diff.
+"""Control of worlds, beside MCP and never as tools in the catalogue: list, show, reset, fork, snapshot, restore, diff,
+faults.
 
 One request is one JSON object, `{"do": "reset", "world": "default"}`; its answer is `{"ok": true, "result": …}` or
 `{"ok": false, "error": "…"}`. Over the server's socket they are lines; over HTTP, the operation is in the path.
@@ -11,7 +12,8 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from envace_sdk.errors import EnvaceError, WorldError
+from envace_sdk.errors import EnvaceError, FaultError, WorldError
+from envace_sdk.faults import PRESETS, FaultPlan, fault_plan
 from envace_sdk.json import UNSET, Json
 from envace_sdk.rehearse import Worlds
 from envace_sdk.world.clock import clock_text
@@ -28,7 +30,7 @@ __all__ = ["OPERATIONS", "Control"]
 
 logger = logging.getLogger(__name__)
 
-OPERATIONS: Final = ("list", "show", "reset", "fork", "snapshot", "restore", "diff")
+OPERATIONS: Final = ("list", "show", "reset", "fork", "snapshot", "restore", "diff", "faults")
 Arguments: TypeAlias = Mapping[str, Json]
 
 
@@ -47,6 +49,7 @@ class Control:
             "snapshot": self._snapshot,
             "restore": self._restore,
             "diff": self._diff,
+            "faults": self._faults,
         }
 
     async def answer(self, request: Json) -> dict[str, Json]:
@@ -66,13 +69,13 @@ class Control:
             "pid": os.getpid(),
             "transport": self._transport,
             "toolsets": list(self._realms),
-            "worlds": [_summary(toolset, world) for toolset, worlds in self._realms.items() for world in worlds],
+            "worlds": [self._summary(toolset, world) for toolset, worlds in self._realms.items() for world in worlds],
         }
 
     async def _show(self, arguments: Arguments) -> Json:
         toolset, world = self._find(arguments)
         state = world.state
-        shown = {**_summary(toolset, world), "snapshots": await self._snapshots[toolset].names()}
+        shown = {**self._summary(toolset, world), "snapshots": await self._snapshots[toolset].names()}
         name = _text(arguments, "collection", None)
         if name is None:
             return shown
@@ -102,7 +105,7 @@ class Control:
         toolset, world = self._find(arguments)
         name = _text(arguments, "name", f"{world.name}-v{world.state.version}")
         state = await self._snapshots[toolset].keep(name, world)
-        answer = {**_summary(toolset, world), "snapshot": name}
+        answer = {**self._summary(toolset, world), "snapshot": name}
         return {**answer, "state": state.to_json()} if arguments.get("state") is True else answer
 
     async def _restore(self, arguments: Arguments) -> Json:
@@ -123,7 +126,19 @@ class Control:
         else:
             before = world.origin if since is None else await self._snapshots[toolset].get(since)
         changes = diff(before, world.state)
-        return {**_summary(toolset, world), "changes": [_change(change) for change in changes]}
+        return {**self._summary(toolset, world), "changes": [_change(change) for change in changes]}
+
+    async def _faults(self, arguments: Arguments) -> Json:
+        """Show the plan of a world, or switch to another: a preset's name or a plan's data, null for none."""
+        toolset, world = self._find(arguments)
+        worlds = self._realms[toolset]
+        if "plan" in arguments:
+            await worlds.switch_faults(world.name, _plan(arguments["plan"]))
+        faults = worlds.faults(world.name)
+        if faults is None:
+            return {**self._summary(toolset, world), "plan": None, "counts": []}
+        shown = {"plan": faults.plan.to_document(), "counts": faults.counts(world.state)}
+        return {**self._summary(toolset, world), **shown}
 
     def _find(self, arguments: Arguments) -> tuple[str, World]:
         """The world that a request names, and its toolset."""
@@ -143,19 +158,26 @@ class Control:
 
     async def _saved(self, toolset: str, world: World) -> Json:
         await self._realms[toolset].save(world)
-        return _summary(toolset, world)
+        return self._summary(toolset, world)
+
+    def _summary(self, toolset: str, world: World) -> dict[str, Json]:
+        state, faults = world.state, self._realms[toolset].faults(world.name)
+        return {
+            "toolset": toolset,
+            "world": world.name,
+            "seed": state.seed,
+            "clock": clock_text(state.clock),
+            "version": state.version,
+            "entities": {name: len(collection) for name, collection in sorted(state.collections.items())},
+            "faults": None if faults is None else faults.plan.name,
+        }
 
 
-def _summary(toolset: str, world: World) -> dict[str, Json]:
-    state = world.state
-    return {
-        "toolset": toolset,
-        "world": world.name,
-        "seed": state.seed,
-        "clock": clock_text(state.clock),
-        "version": state.version,
-        "entities": {name: len(collection) for name, collection in sorted(state.collections.items())},
-    }
+def _plan(value: Json) -> FaultPlan | None:
+    """Raises: FaultError. Whoever controls a server has no business with its files."""
+    if isinstance(value, str) and value != "off" and value not in PRESETS:
+        raise FaultError(f"no preset {value[:100]!r} (presets: {_names(PRESETS)})")
+    return FaultPlan.from_document(value) if value is not None and not isinstance(value, str) else fault_plan(value)
 
 
 def _change(change: EntityChange) -> dict[str, Json]:

@@ -42,6 +42,7 @@ from .address import Names
 from .control import OPERATIONS, Control
 from .exact import Splice, SplicingApp
 from .guards import BearerGuard, HostGuard
+from .lost_answers import HangUpApp
 from .resumption import RETRY_MILLISECONDS, Resumption
 from .server import RehearsedServer
 
@@ -129,7 +130,7 @@ def _mcp_endpoint(worlds: Worlds, options: HttpOptions) -> tuple[StreamableHTTPS
         json_response=options.json_response,
         max_request_body_size=options.body_limit,
     )
-    endpoint: ASGIApp = _WorldEndpoint(manager.asgi_app, worlds, options.default_world)
+    endpoint: ASGIApp = _WorldEndpoint(HangUpApp(manager.asgi_app), worlds, options.default_world)
     if options.exact:
         server.catalogue.splice = Splice()
         endpoint = SplicingApp(endpoint, server.catalogue.splice)

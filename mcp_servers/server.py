@@ -6,6 +6,7 @@ against one era's types, drops what it does not know, and fails a whole list ove
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
@@ -31,13 +32,14 @@ from pydantic_core import PydanticSerializationError, to_json
 from envace_sdk.errors import EnvaceError, MissError, UnknownToolError
 from envace_sdk.evidence.label import Rehearsed, label
 from envace_sdk.json import Json
-from envace_sdk.rehearse import Worlds
+from envace_sdk.rehearse import Delivery, Worlds
 from envace_sdk.tools.fixture import TOOL_CALL, Fixture
 from envace_sdk.tools.model import ToolCall, ToolResult
 
 from .catalogue import Catalogue
 from .conversation import Questions
 from .eras import Era, era_of, project_result
+from .lost_answers import lose
 from .playback import Answer, Playback, fault_of
 from .progress import Heartbeat
 
@@ -59,6 +61,7 @@ class RehearsedServer(Server[Any]):
         exact: list every definition as it was loaded, quarantined ones too, whatever the client's era.
         page_size: most tools on a page of the list; default: all on one.
         progress_interval: seconds after which a call that is still running reports progress, and again each time.
+        hang_up: closes the connection, for transports that have one and no more.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class RehearsedServer(Server[Any]):
         page_size: int | None = None,
         progress_interval: float = 1.0,
         version: str = "",
+        hang_up: Callable[[], None] | None = None,
     ) -> None:
         toolset = worlds.environment.toolset
         self.playback = Playback(worlds, self._world_of)
@@ -86,6 +90,7 @@ class RehearsedServer(Server[Any]):
         self._answers = {"tools/call": self._call, "tools/list": self._list, **self._add_recorded_methods()}
         self._world = world
         self._progress_interval = progress_interval
+        self._hang_up = hang_up
 
     def create_initialization_options(
         self,
@@ -146,7 +151,11 @@ class RehearsedServer(Server[Any]):
         call = ToolCall(params["name"], _json_only(params.get("arguments") or {}), inputs=inputs, client=client)
         world = self._world_of(context)
         with Heartbeat(context.session.report_progress, interval=self._progress_interval):
-            result, fixture = await self._rehearsed(world, call)
+            result, fixture, delivery = await self._rehearsed(world, call)
+            if delivery is not None:
+                await asyncio.sleep(delivery.delay)
+        if delivery is not None and delivery.lost is not None:
+            await lose(result, delivery, context.request, self._hang_up)
         if fixture is not None:
             await self.playback.play(context, fixture.notices, era, client)
             if result.fault is not None:
@@ -154,26 +163,26 @@ class RehearsedServer(Server[Any]):
         wire = self._stamped(project_result(result, era), result.meta, era)
         return _as_sent(wire, call)
 
-    async def _rehearsed(self, world: str, call: ToolCall) -> tuple[ToolResult, Fixture | None]:
+    async def _rehearsed(self, world: str, call: ToolCall) -> tuple[ToolResult, Fixture | None, Delivery | None]:
         try:
-            rehearsal = await self.worlds.call(world, call)
+            rehearsal = await self.worlds.perform(world, call)
         except UnknownToolError as error:
             environment = self.worlds.environment
             if (fixture := environment.recall(TOOL_CALL, call, self.worlds.get(world).state)) is not None:
-                return fixture.result, fixture
+                return fixture.result, fixture, None
             if (found := self._quarantine_notice(call.name)) is None:
                 raise MCPError(INVALID_PARAMS, str(error)) from error
-            return self._failed(world, found), None
+            return self._failed(world, found), None, None
         except MissError as error:
             logger.warning("calling %r in world %r: %s", call.name, world, error)
             raise MCPError(NOT_RECORDED, str(error)) from error
         except EnvaceError as error:
             logger.warning("calling %r in world %r: %s", call.name, world, error)
-            return self._failed(world, f"This call cannot be rehearsed: {error}"), None
+            return self._failed(world, f"This call cannot be rehearsed: {error}"), None, None
         except Exception as error:
             logger.exception("calling %r in world %r", call.name, world)
             raise MCPError(INTERNAL_ERROR, "Internal error; the server's log has the details") from error
-        return rehearsal.result, rehearsal.fixture
+        return rehearsal.result, rehearsal.fixture, rehearsal.delivery
 
     def _quarantine_notice(self, name: str) -> str | None:
         """What to say to a client that calls a tool which `exact` lists although it is quarantined."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from envace_sdk.errors import ToolsetError
+from envace_sdk.faults import fault_plan
 from envace_sdk.rehearse import Environment, Worlds
 
 from .address import Address
@@ -46,6 +47,7 @@ class Options:
     ignore: tuple[str, ...] = ()
     recorded_only: bool = False
     dynamics: Path | None = None
+    faults: str | None = None
     store: str | None = None
     exact: bool = False
     page_size: int | None = None
@@ -71,6 +73,8 @@ def serve_stdio(options: Options) -> None:
 
 
 async def _stdio(pipes: Pipes, realms: Mapping[str, Worlds], store: Store | None, options: Options) -> None:
+    import anyio
+
     from . import stdio
     from .control import Control
     from .control_socket import open_socket
@@ -78,14 +82,20 @@ async def _stdio(pipes: Pipes, realms: Mapping[str, Worlds], store: Store | None
     from .server import RehearsedServer
 
     (worlds,) = realms.values()
+    closing = anyio.Event()
     server = RehearsedServer(
-        worlds, world=options.world, exact=options.exact, page_size=options.page_size, version=version("envace-sdk")
+        worlds,
+        world=options.world,
+        exact=options.exact,
+        page_size=options.page_size,
+        version=version("envace-sdk"),
+        hang_up=closing.set,
     )
     if options.exact:
         server.catalogue.splice = Splice()
     async with open_socket(Control(realms, transport="stdio", store=store)):
         logger.info("serving %s on standard input and output, world %s", *realms, options.world)
-        await stdio.serve(server, pipes, splice=server.catalogue.splice)
+        await stdio.serve(server, pipes, splice=server.catalogue.splice, closing=closing)
 
 
 def serve_http(options: Options, address: Address) -> None:
@@ -139,12 +149,17 @@ def _realms(options: Options) -> Iterator[tuple[Mapping[str, Worlds], Store | No
             store = opened.enter_context(Store.open(options.store))
         realms: dict[str, Worlds] = {}
         with _settling():
+            plan = fault_plan(options.faults)
             for name, source in options.sources:
                 environment = _environment(name, source, options)
+                # Of several toolsets, a plan may name tools of one.
+                faults = None if plan is None else environment.schedule(plan, strict=len(options.sources) == 1)
                 toolset = environment.toolset.name
                 if toolset in realms:
                     raise ToolsetError(f"two toolsets are named {toolset!r}: name one anew, --tools NAME={source}")
-                realms[toolset] = Worlds(environment, seed=options.seed, clock=options.clock, store=store)
+                realms[toolset] = Worlds(
+                    environment, seed=options.seed, clock=options.clock, store=store, faults=faults
+                )
                 realms[toolset].get(options.world)
         yield realms, store
 

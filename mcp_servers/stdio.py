@@ -79,8 +79,10 @@ def claim_stdio() -> Iterator[Pipes]:
             os.close(private)
 
 
-async def serve(server: Server[Any], pipes: Pipes, *, splice: Splice | None = None) -> None:
-    """Serve one client until its input ends, it hangs up, or SIGINT or SIGTERM arrives."""
+async def serve(
+    server: Server[Any], pipes: Pipes, *, splice: Splice | None = None, closing: anyio.Event | None = None
+) -> None:
+    """Serve one client until its input ends, it hangs up, `closing` is set, or SIGINT or SIGTERM arrives."""
     if sys.platform == "win32":
         await serve_in_threads(server, pipes)
         return
@@ -91,8 +93,15 @@ async def serve(server: Server[Any], pipes: Pipes, *, splice: Splice | None = No
             sending.start_soon(_send, sent, outbox, scope)
             async with anyio.create_task_group() as receiving:
                 receiving.start_soon(_receive, pipes.reading, received, outbox)
+                if closing is not None:
+                    receiving.start_soon(_close, closing, scope)
                 await server.run(incoming, outgoing, server.create_initialization_options())
                 receiving.cancel_scope.cancel()
+
+
+async def _close(closing: anyio.Event, scope: anyio.CancelScope) -> None:
+    await closing.wait()
+    scope.cancel()
 
 
 async def serve_in_threads(server: Server[Any], pipes: Pipes) -> None:

@@ -30,6 +30,8 @@ Examples:
       http://127.0.0.1:8000/retail/worlds/worker-1/mcp (or by the header x-envace-world)
   envace-sdk serve --tools retail --tools crm=./crm/ --http 8000 --control-token "$TOKEN"
       two toolsets; curl -X POST -H "Authorization: Bearer $TOKEN" localhost:8000/control/list
+  envace-sdk serve --tools retail --faults flaky
+      some calls fail, always the same ones for the same --seed
   envace-sdk serve --tools retail --store sqlite:///worlds.db
       worlds that are still there after a restart
 \b
@@ -54,6 +56,7 @@ The server ends, with exit code 0, at the end of input and on SIGINT and SIGTERM
 @click.option("--ignore", multiple=True, metavar="[TOOL:]PATH", help="Part of requests that never matters to them.")
 @click.option("--recorded-only", is_flag=True, help="Answer what is recorded; all else is an error that says why.")
 @click.option("--dynamics", type=_FILE, metavar="FILE", help="Rules to use instead of the toolset's own.")
+@click.option("--faults", metavar="PLAN", help="Make calls fail: plan.yaml, flaky, rate-limited, read-only or slow.")
 @click.option("--store", metavar="URL", help="Keep worlds in this database: sqlite:///FILE or postgresql://…")
 @click.option("--exact", is_flag=True, help="List every definition byte for byte, malformed ones and all.")
 @click.option("--page-size", type=click.IntRange(min=1), help="Page the tool list, to see whether a client follows.")

@@ -42,6 +42,8 @@ Examples:
   envace-sdk world reset default
   envace-sdk world fork default attempt-2
   envace-sdk world diff attempt-2 default
+  envace-sdk world faults default rate-limited
+  envace-sdk world faults default off
   envace-sdk world list --url http://127.0.0.1:8000 --token "$TOKEN"
 \b
 A running `envace-sdk serve` is found by the name of its world, through a socket that only you can open.
@@ -162,6 +164,30 @@ def diff(name: str, other: str | None, since: str | None, form: str, **target: A
             click.echo(_change_line(change))
 
 
+@world.command()
+@click.argument("name", metavar="WORLD")
+@click.argument("plan", metavar="[PRESET|FILE|off]", required=False)
+@_target
+def faults(name: str, plan: str | None, form: str, **target: Any) -> None:
+    """Show the faults that calls on a world meet and how often they struck, or switch to other ones."""
+    chosen = {}
+    if plan is not None:
+        from envace_sdk.faults import fault_plan
+
+        found = fault_plan(plan)
+        chosen["plan"] = None if found is None else found.to_document()
+    result = _ask("faults", name, target, **chosen)
+    if form == "json":
+        click.echo(json.dumps(result, ensure_ascii=False, indent=2))
+        return
+    click.echo(f"{result['toolset']}/{result['world']}: faults {result['faults'] or 'off'}")
+    if result["plan"] is not None:
+        for fault, counts in zip(result["plan"]["faults"], result["counts"], strict=True):
+            told = ", ".join(f"{field} {json.dumps(value)}" for field, value in fault.items() if field != "kind")
+            struck = f"struck {counts['given']} of {counts['seen']} matching calls"
+            click.echo(f"  {fault['kind']}: {struck}" + (f" ({told})" if told else ""))
+
+
 def _client() -> Any:
     return importlib.import_module("envace_sdk.mcp_servers.control_client")
 
@@ -193,7 +219,8 @@ def _print(result: dict[str, Any], form: str) -> None:
 def _print_summary(result: dict[str, Any]) -> None:
     kept = f", snapshot {result['snapshot']}" if "snapshot" in result else ""
     place = f"{result['toolset']}/{result['world']}"
-    click.echo(f"{place}: version {result['version']}, clock {result['clock']}, seed {result['seed']}{kept}")
+    faults = f", faults {result['faults']}" if result["faults"] else ""
+    click.echo(f"{place}: version {result['version']}, clock {result['clock']}, seed {result['seed']}{faults}{kept}")
 
 
 def _row(row: dict[str, Any]) -> tuple[str, ...]:

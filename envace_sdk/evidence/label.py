@@ -56,6 +56,10 @@ class Rehearsed(_Label):
     version: int
     """The world's version after the call."""
     toolset: str
+    injected: bool = False
+    """Whether a fault plan had a hand in it."""
+    fault: str | None = None
+    """The kind of fault, if so."""
     reason: str = ""
     model: str | None = None
     prompt_hash: str | None = None

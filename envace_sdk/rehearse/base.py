@@ -13,10 +13,11 @@ from envace_sdk.world.answer import Touch
 from envace_sdk.world.dynamics import Status
 from envace_sdk.world.state import State
 
-__all__ = ["Context", "Layer", "Outcome", "Rehearsal", "Rehearser"]
+__all__ = ["Context", "Delivery", "Layer", "Outcome", "Rehearsal", "Rehearser"]
 
-Layer = Literal["arguments", "fixture", "dynamics", "model", "schema"]
-"""Which kind of evidence an answer rests on, strongest first; `arguments`: the call itself broke the schema."""
+Layer = Literal["arguments", "fault", "fixture", "dynamics", "model", "schema"]
+"""Which kind of evidence an answer rests on, strongest first; `arguments`: the call itself broke the schema;
+`fault`: a fault plan wanted it so."""
 
 Outcome = Literal["success"] | Status
 """The predicted status of a call."""
@@ -32,6 +33,18 @@ class Context:
     """Seeded by the world's seed, its version and the call: use no other source of chance."""
     history: Sequence[tuple[ToolCall, ToolResult]] = ()
     """Earlier calls on this world with their rehearsed results, oldest first; may be cut at the front."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How an answer travels: by the time it does, the call has happened, or has not, and stays so."""
+
+    delay: float = 0.0
+    """Seconds until it is sent."""
+    lost: Literal["timeout", "disconnect"] | None = None
+    """How it is lost instead of arriving."""
+    bound: float | None = None
+    """Of a timeout, the seconds after which the request fails; None: never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +67,10 @@ class Rehearsal:
     """What the call wrote, where the layer knows; None: whatever differs between the states."""
     fixture: Fixture | None = None
     """The recorded call that was answered from, if one was."""
+    fault: str | None = None
+    """The kind of the fault that a plan injected."""
+    delivery: Delivery | None = None
+    """How the answer travels; None: at once, and it arrives."""
 
 
 class Rehearser(Protocol):

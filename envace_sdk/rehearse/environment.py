@@ -9,8 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
-from envace_sdk.errors import WorldError
+from envace_sdk.errors import FaultError, WorldError
 from envace_sdk.evidence.label import Rehearsed, label
+from envace_sdk.faults import FaultPlan, Schedule
 from envace_sdk.json import Json
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import ToolCall
@@ -25,6 +26,7 @@ from envace_sdk.world.world import World
 
 from .base import Rehearsal, Rehearser
 from .dynamics import DynamicsRehearser
+from .faults import deliver
 from .fixtures import FixtureRehearser, note_changes
 from .ladder import Ladder
 from .recalled import RecalledRehearser
@@ -130,16 +132,28 @@ class Environment:
         state = self.start.replace(seed=seed)
         return World(name, state if clock is None else state.at(clock))
 
-    async def rehearse(self, call: ToolCall, state: State) -> Rehearsal:
+    def schedule(self, plan: FaultPlan, *, strict: bool = True) -> Schedule:
+        """A fault plan for this environment's worlds.
+
+        Raises:
+            FaultError: a pattern of the plan matches no tool, unless not `strict`.
+        """
+        unmatched = plan.unmatched({tool.name for tool in self.toolset}) if strict else []
+        if unmatched:
+            raise FaultError(f"fault plan {plan.name!r} for {self.toolset.name}: {'; '.join(unmatched)}")
+        return Schedule(plan, self.dynamics)
+
+    async def rehearse(self, call: ToolCall, state: State, *, faults: Schedule | None = None) -> Rehearsal:
         """Rehearse `call` in `state` without changing anything; `Rehearsal.state` is the state after it.
 
         Raises:
             UnknownToolError: no tool has that name.
             MissError: only recordings may answer, and none does.
             DynamicsError: the tool's rule cannot be evaluated.
+            FaultError: the same of the fault plan.
             UnsatisfiableError: the tool's output schema admits nothing.
         """
-        return await self._ladder.rehearse(call, state)
+        return await self._ladder.rehearse(call, state, faults=faults)
 
     def recall(self, method: str, call: ToolCall, state: State) -> Fixture | None:
         """What was recorded of a request that calls no tool: true in `state` if possible, else as it was seen last."""
@@ -149,16 +163,22 @@ class Environment:
         """Why no recording answers such a request: the closest one, and what differs."""
         return self._observed.explain(call, method) or "nothing is recorded"
 
-    async def call(self, world: World, call: ToolCall) -> Rehearsal:
+    async def call(self, world: World, call: ToolCall, *, faults: Schedule | None = None) -> Rehearsal:
         """Rehearse `call` on `world` and let it happen there. Calls on one world take turns.
 
-        A call that is cancelled or fails leaves the world as it was. The result carries the evidence label.
+        A call that is cancelled leaves the world as if it had not happened, or wholly as if it had; one that fails, as
+        it was. The result carries the evidence label.
 
         Raises:
-            UnknownToolError, MissError, DynamicsError, UnsatisfiableError: as `rehearse`.
+            UnknownToolError, MissError, DynamicsError, FaultError, UnsatisfiableError: as `rehearse`.
+            TimedOutError, DisconnectedError: a fault lost the answer.
         """
+        return await deliver(await self.perform(world, call, faults=faults))
+
+    async def perform(self, world: World, call: ToolCall, *, faults: Schedule | None = None) -> Rehearsal:
+        """As `call`, up to the point where the answer would be sent: how it travels is in `Rehearsal.delivery`."""
         async with world.lock:
-            rehearsal = await self._ladder.rehearse(call, world.state)
+            rehearsal = await self._ladder.rehearse(call, world.state, faults=faults)
             world.commit(rehearsal.state)
         return replace(rehearsal, result=replace(rehearsal.result, meta=self._label(rehearsal, world)))
 
@@ -170,6 +190,8 @@ class Environment:
             world=world.name,
             version=rehearsal.state.version,
             toolset=self.toolset.name,
+            injected=rehearsal.fault is not None,
+            fault=rehearsal.fault,
             reason=rehearsal.reason,
             model=rehearsal.model,
             prompt_hash=rehearsal.prompt_hash,

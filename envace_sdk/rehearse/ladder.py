@@ -8,6 +8,7 @@ from dataclasses import replace
 from random import Random
 
 from envace_sdk.errors import MissError, UnknownToolError
+from envace_sdk.faults import Schedule
 from envace_sdk.jsonschema import Validator, compile_schema
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
 from envace_sdk.world.dynamics import Dynamics
@@ -15,6 +16,7 @@ from envace_sdk.world.state import State
 
 from .absorb import absorb
 from .base import Context, Rehearsal, Rehearser
+from .faults import refused, spoiled
 from .fixtures import FixtureRehearser, call_digest
 
 __all__ = ["Ladder"]
@@ -39,7 +41,11 @@ class Ladder:
         self._arguments: dict[str, Validator] = {}
 
     async def rehearse(
-        self, call: ToolCall, state: State, history: Sequence[tuple[ToolCall, ToolResult]] = ()
+        self,
+        call: ToolCall,
+        state: State,
+        history: Sequence[tuple[ToolCall, ToolResult]] = (),
+        faults: Schedule | None = None,
     ) -> Rehearsal:
         """The rehearsed answer to `call` in `state`, with the state after it.
 
@@ -47,6 +53,7 @@ class Ladder:
             UnknownToolError: no tool has that name.
             MissError: only recordings may answer, and none does.
             DynamicsError: the tool's rule cannot be evaluated.
+            FaultError: a condition or a text of the fault plan cannot be evaluated.
             UnsatisfiableError: the tool's output schema admits nothing.
         """
         tool = self._tools.get(call.name)
@@ -54,6 +61,17 @@ class Ladder:
             raise UnknownToolError(call.name)
         if not self._validator(tool).is_valid(call.arguments):
             return self._refused(tool, call, state)
+        if faults is None:
+            return await self._answered(call, tool, state, history)
+        strike = faults.strike(call, state, writes=self._fixtures.changes(call))
+        if (refusal := refused(strike, call)) is not None:
+            return refusal
+        return spoiled(await self._answered(call, tool, strike.state, history), strike, tool, call)
+
+    async def _answered(
+        self, call: ToolCall, tool: Tool, state: State, history: Sequence[tuple[ToolCall, ToolResult]]
+    ) -> Rehearsal:
+        """By the first layer that can."""
         context = Context(tool, state, Random(f"{state.seed}/{call_digest(call)}"), history)
         for layer in self._layers:
             rehearsal = await layer.rehearse(call, context)

@@ -9,11 +9,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from envace_sdk.errors import StoreError, WorldError
+from envace_sdk.faults import FaultPlan, Schedule
+from envace_sdk.faults.schedule import forget
 from envace_sdk.tools.model import ToolCall
 from envace_sdk.world.world import World
 
 from .base import Rehearsal
 from .environment import Environment
+from .faults import deliver
 
 if TYPE_CHECKING:  # the database library takes longer to import than all the rest of a server
     from envace_sdk.store import Store
@@ -32,6 +35,7 @@ class Worlds:
         clock: of new worlds; default: the environment's start.
         limit: most worlds held at once.
         store: where they are kept between runs; each committed change is saved at once.
+        faults: plan of the faults that new worlds meet. Plans are not stored; their counters are.
     """
 
     def __init__(
@@ -42,6 +46,7 @@ class Worlds:
         clock: datetime | None = None,
         limit: int = 10_000,
         store: Store | None = None,
+        faults: Schedule | None = None,
     ) -> None:
         self.environment = environment
         self._seed = seed
@@ -49,6 +54,8 @@ class Worlds:
         self._limit = limit
         self._store = store
         self._worlds: dict[str, World] = {}
+        self._faults = faults
+        self._faults_of: dict[str, Schedule | None] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._worlds
@@ -72,24 +79,54 @@ class Worlds:
         """A copy of a world under another name. Raises: WorldError, also when that name is taken."""
         if new in self._worlds:
             raise WorldError(f"world {new!r} exists already; choose another name or reset it")
-        return self._add(self.get(name).fork(self._checked(new)))
+        fork = self._add(self.get(name).fork(self._checked(new)))
+        self._faults_of[new] = self.faults(name)
+        return fork
 
     def drop(self, name: str) -> None:
         """Forget a world, in the store too."""
         self._worlds.pop(name, None)
+        self._faults_of.pop(name, None)
         if self._store is not None:
             self._store.delete(self.environment.toolset.name, name)
 
-    async def call(self, name: str, call: ToolCall) -> Rehearsal:
-        """`Environment.call` on the world of that name, saved if it changed.
+    def faults(self, name: str = "default") -> Schedule | None:
+        """The faults that calls on the world of that name meet."""
+        return self._faults_of.get(name, self._faults)
+
+    async def switch_faults(self, name: str, plan: FaultPlan | None) -> None:
+        """From now on, calls on that world meet the faults of `plan`, counted anew; None: no more faults.
 
         Raises:
-            UnknownToolError, DynamicsError, UnsatisfiableError: as `Environment.call`.
+            FaultError: a pattern of the plan matches no tool.
+            WorldError, StoreError: as `get` and `save`.
+        """
+        schedule = None if plan is None else self.environment.schedule(plan)
+        world = self.get(name)
+        async with world.lock:
+            world.commit(forget(world.state))
+            self._faults_of[name] = schedule
+        await self.save(world)
+
+    async def call(self, name: str, call: ToolCall) -> Rehearsal:
+        """`perform`, and the answer as a caller gets it.
+
+        Raises:
+            TimedOutError, DisconnectedError: a fault lost the answer.
+            UnknownToolError, MissError, DynamicsError, FaultError, UnsatisfiableError, StoreError: as `perform`.
+        """
+        return await deliver(await self.perform(name, call))
+
+    async def perform(self, name: str, call: ToolCall) -> Rehearsal:
+        """`Environment.perform` on the world of that name, with the faults set for it, saved if it changed.
+
+        Raises:
+            UnknownToolError, MissError, DynamicsError, FaultError, UnsatisfiableError: as `Environment.perform`.
             StoreError: the change could not be saved; the world is as before, if nothing happened in it since.
         """
         world = self.get(name)
         before = world.state
-        rehearsal = await self.environment.call(world, call)
+        rehearsal = await self.environment.perform(world, call, faults=self.faults(name))
         if world.state is not before:
             try:
                 await self.save(world)

@@ -155,7 +155,7 @@ async def test_a_fault_of_ours_is_an_internal_error_without_its_details(connect,
     async def fail(world, call):
         raise RuntimeError("secret")
 
-    monkeypatch.setattr(worlds, "call", fail)
+    monkeypatch.setattr(worlds, "perform", fail)
     async with connect(RehearsedServer(worlds)) as client:
         with pytest.raises(MCPError) as caught:
             await client.call_tool("list_items", {})
@@ -191,14 +191,14 @@ class _Slow:
         self.entered, self.go, self.cancelled = asyncio.Event(), asyncio.Event(), asyncio.Event()
         rehearse = worlds.environment._ladder.rehearse
 
-        async def slowly(call, state):
+        async def slowly(call, state, **more):
             self.entered.set()
             try:
                 await self.go.wait()
             except asyncio.CancelledError:
                 self.cancelled.set()
                 raise
-            return await rehearse(call, state)
+            return await rehearse(call, state, **more)
 
         monkeypatch.setattr(worlds.environment._ladder, "rehearse", slowly)
 

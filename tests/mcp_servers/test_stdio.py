@@ -157,7 +157,7 @@ def test_a_cancelled_request_does_not_hold_the_end_up(worlds, monkeypatch):
         entered.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(worlds, "call", never)
+    monkeypatch.setattr(worlds, "perform", never)
     with serving(RehearsedServer(worlds)) as peer:
         peer.send(call(1, "list_items"))
         peer.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
