@@ -86,8 +86,10 @@ async def verify(path: Path, target: Target, *, ignore: Sequence[str] = ()) -> R
     for number, exchanges in enumerate(sessions.values()):
         connection = await connect(target)
         try:
-            if number == 0 and listed is not None:
-                report.catalogue = compare(listed, (await connection.list_tools_raw()).definitions)
+            if listed is not None:  # each time: calls mirror what the schemas say into headers
+                catalogue = await connection.list_tools_raw()
+                if number == 0:
+                    report.catalogue = compare(listed, catalogue.definitions)
             for exchange in exchanges:
                 await _ask(connection, recording, exchange, ignore, report)
         finally:
