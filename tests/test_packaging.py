@@ -57,7 +57,9 @@ def wheel(tmp_path_factory):
 def test_the_wheel_holds_code_types_migrations_and_the_data_of_the_shipped_toolsets(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"envace_sdk/py.typed", "envace_sdk/mcp_servers/server.py", "envace_sdk/store/migrations/env.py"} <= names
-    for toolset in ("retail", "it_operations"):
+    toolsets = [path.parent.name for path in ROOT.glob("schemas/*/tools.json")]
+    assert {"retail", "it_operations"} <= set(toolsets)
+    for toolset in toolsets:
         for file in ("tools.json", "dynamics.yaml", "world.json", "fixtures.jsonl", "tasks.jsonl", "README.md"):
             assert f"envace_sdk/schemas/{toolset}/{file}" in names
     assert not [name for name in names if name.startswith(("tests/", "mcp_servers/", "schemas/"))]
