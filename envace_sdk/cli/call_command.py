@@ -21,9 +21,9 @@ __all__ = ["call"]
 @click.command(
     epilog="""\b
 Examples:
-  envace-sdk call --tools retail list_orders
+  envace-sdk call --tools retail search_catalogue '{"text": "tent"}'
   envace-sdk call --tools ./tools.json create_ticket '{"title": "Printer on fire"}' get_ticket '{"ticket_id": "…"}'
-  echo '{"order_id": "…"}' | envace-sdk call --tools retail get_order -
+  echo '{"text": "boots"}' | envace-sdk call --tools retail search_catalogue -
 \b
 Several calls run one after the other on the same world. Exit code 1: the last one was answered with an error.
 """,

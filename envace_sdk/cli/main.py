@@ -52,7 +52,7 @@ class _Lazy(click.Group):
 Examples:
   envace-sdk serve --tools retail                       on stdio, for an MCP client
   envace-sdk serve --tools ./my-tools.json --http 127.0.0.1:8000
-  envace-sdk call --tools retail list_orders '{}'
+  envace-sdk call --tools retail search_catalogue '{"text": "tent"}'
   envace-sdk tools pull -o twin/ -- npx -y @modelcontextprotocol/server-memory
   envace-sdk client-config retail --client claude
 \b

@@ -95,7 +95,7 @@ class Environment:
         """Load a toolset from wherever `Toolset.load` can, with the files that lie beside it.
 
         In a toolset's folder, `dynamics.yaml`, `fixtures.jsonl` and `world.json` are used when they are there;
-        `dynamics` replaces the first, `fixtures` and `seed_data` add to the others. Of a recording, the catalogue is
+        `dynamics` replaces the first, what tools no rule mentions do is inferred, `fixtures` and `seed_data` add to the others. Of a recording, the catalogue is
         the toolset. `ignore` names parts of requests that do not matter for recordings, as `Matching` has them.
 
         Raises:
@@ -104,7 +104,9 @@ class Environment:
         toolset = source if isinstance(source, Toolset) else Toolset.load(source, name=name)
         beside = _Beside(toolset.folder)
         rules_file = dynamics or beside.file("dynamics.yaml")
-        rules = Dynamics.load(rules_file) if rules_file else infer(toolset)
+        rules = Dynamics.load(rules_file) if rules_file else Dynamics()
+        if any(tool.name not in rules.tools for tool in toolset):
+            rules = rules.completed(infer(toolset))
         recorded = [*filter(None, [beside.file("fixtures.jsonl"), toolset.recording]), *fixtures]
         clock, collections = beside.start()
         start = State.start(dynamics=rules, collections=collections, clock=clock or DEFAULT_CLOCK)

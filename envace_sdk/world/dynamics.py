@@ -159,6 +159,8 @@ class ToolRule(_Model):
     """
 
     effect: Effect
+    """`compute` with neither `also` nor an answer in `returns` says that a call changes nothing, and leaves what it
+    answers (unless `requires` refuses it) to the next layer of the ladder; `opaque` leaves both."""
     collection: str | None = None
     key: Expression | list[Expression] | None = None
     """The key of the entity the call is about; for `create`, only where the caller chooses the key."""
@@ -254,6 +256,15 @@ class Dynamics(_Model):
             return cls.parse(path.read_text(encoding="utf-8"), str(path))
         except (OSError, UnicodeDecodeError) as error:
             raise DynamicsError(f"{path}: cannot be read: {error}") from error
+
+    def completed(self, other: Dynamics) -> Dynamics:
+        """With the rules of `other` for the tools that this one does not mention, and the collections they need."""
+        added = {name: rule for name, rule in other.tools.items() if name not in self.tools}
+        if not added:
+            return self
+        used = {c for rule in added.values() for c in (rule.collection, *(change.collection for change in rule.also))}
+        collections = {name: rule for name, rule in other.collections.items() if name in used}
+        return Dynamics(collections={**collections, **self.collections}, tools={**added, **self.tools})
 
     def dump(self) -> str:
         """The file's text: keys in a stable order, defaults left out."""

@@ -1,11 +1,11 @@
 import json
 
 import pytest
-from notes_toolset import TEXT, open_session, tool
+from notes_toolset import TEXT, TOOLS, Session, open_session, tool
 
 from envace_sdk.errors import UnknownToolError
 from envace_sdk.evidence.label import KEY
-from envace_sdk.rehearse import Rehearsal
+from envace_sdk.rehearse import Environment, Rehearsal
 from envace_sdk.tools.model import ToolResult
 
 
@@ -173,3 +173,14 @@ def test_lists_and_objects_of_the_call_stand_in_the_answer_under_the_same_name()
     answer = session.value("import_things", things=[{"name": "cup"}, {"name": "pan"}])
     assert answer["things"] == [{"name": "cup"}, {"name": "pan"}]
     assert answer["note"]
+
+
+def test_tools_that_a_dynamics_file_does_not_mention_are_inferred(tmp_path):
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": TOOLS}))
+    rule = "retitle_note: {effect: update, collection: notes, key: args.note_id, set: {title: \"'X'\"}}"
+    (tmp_path / "dynamics.yaml").write_text(f"collections: {{notes: {{key: note_id}}}}\ntools:\n  {rule}\n")
+    environment = Environment.load(tmp_path)
+    session = Session(environment, environment.world())
+    made = session.value("add_note", title="Milk")
+    assert session.value("retitle_note", note_id=made["note_id"], title="Bread")["title"] == "X"
+    assert session.value("read_note", note_id=made["note_id"])["title"] == "X"
