@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,7 @@ def call(
     """
     from pathlib import Path
 
+    from envace_sdk.errors import ToolsetError
     from envace_sdk.rehearse import Environment
     from envace_sdk.tools.model import ToolCall
 
@@ -65,6 +67,10 @@ def call(
     for finding in environment.toolset.findings:
         if finding.severity == "error":
             click.echo(f"quarantined: {finding}", err=True)
+    for name in (call.name for call in parsed if call.name not in environment.toolset):
+        close = difflib.get_close_matches(name, [tool.name for tool in environment.toolset], n=3, cutoff=0.5)
+        hint = f"; did you mean {', '.join(close)}?" if close else ""
+        raise ToolsetError(f"{environment.toolset.name} has no tool {name!r}{hint}")
     failed = asyncio.run(_play(environment, seed, parsed, _as_json if form == "json" else _as_text))
     sys.exit(1 if failed else 0)
 

@@ -48,7 +48,11 @@ def client_config(
         raise click.UsageError("--token-env goes with --url: a server on stdio takes no token")
     if url is not None and serve_options:
         raise click.UsageError("options for `serve` go to the server itself where it already runs")
+    from envace_sdk.tools.shipped import shipped
+
     path = Path(source)
+    if url is None and not path.exists() and "#" not in source and "://" not in source and source not in shipped():
+        raise click.UsageError(f"{source!r} is no file, folder or URL, and no toolset of that name is shipped")
     # Clients start servers in a folder of their own choosing, often with a bare PATH.
     where = str(path.resolve()) if path.exists() else source
     command = (*_program(), "serve", "--tools", where, *serve_options)

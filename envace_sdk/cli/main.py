@@ -79,7 +79,7 @@ def main() -> None:
         sys.exit(leaving.exit_code)
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        sys.exit(error.exit_code if isinstance(error, click.UsageError) else INPUT_ERROR)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)

@@ -162,6 +162,8 @@ def diff(name: str, other: str | None, since: str | None, form: str, **target: A
     else:
         for change in result["changes"]:
             click.echo(_change_line(change))
+        if not result["changes"]:
+            click.echo("no differences", err=True)
 
 
 @world.command()

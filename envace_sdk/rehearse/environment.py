@@ -95,7 +95,8 @@ class Environment:
         """Load a toolset from wherever `Toolset.load` can, with the files that lie beside it.
 
         In a toolset's folder, `dynamics.yaml`, `fixtures.jsonl` and `world.json` are used when they are there;
-        `dynamics` replaces the first, what tools no rule mentions do is inferred, `fixtures` and `seed_data` add to the others. Of a recording, the catalogue is
+        `dynamics` replaces the first, and what tools no rule mentions do is inferred; `fixtures` and `seed_data` add to
+        the others. Of a recording, the catalogue is
         the toolset. `ignore` names parts of requests that do not matter for recordings, as `Matching` has them.
 
         Raises:

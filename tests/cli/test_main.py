@@ -105,3 +105,13 @@ def test_version_and_doctor_work():
     doctor = run_cli("doctor")
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
     assert "retail" in doctor.stdout
+
+
+def test_a_tool_that_is_not_there_brings_the_nearest_names(tickets):
+    run = run_cli("call", "--tools", str(tickets), "create_tickets")
+    assert run.returncode == 3
+    assert "did you mean create_ticket" in run.stderr
+
+
+def test_client_config_refuses_a_source_that_is_nowhere():
+    assert "no toolset of that name" in run_cli("client-config", "nosuch").stderr
