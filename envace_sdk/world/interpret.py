@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -32,10 +32,18 @@ class Interpreter:
     Args:
         dynamics: the rules.
         source: what error messages call them, such as their file.
+        key_schema: by collection, the schema of an entity as far as its key goes: new keys meet it.
     """
 
-    def __init__(self, dynamics: Dynamics, source: str = "dynamics") -> None:
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        source: str = "dynamics",
+        *,
+        key_schema: Callable[[str], Json] | None = None,
+    ) -> None:
         self.dynamics = dynamics
+        self._key_schema = key_schema
         self._source = source
         self._rules: dict[str, _Rule | None] = {}
 
@@ -58,7 +66,8 @@ class Interpreter:
         rule = self._rule(tool.name)
         if rule is None:
             return None
-        scope = Scope({"args": {}, "entity": None}, state, random=random, dynamics=self.dynamics)
+        names: dict[str, Json] = {"args": {}, "entity": None}
+        scope = Scope(names, state, random=random, dynamics=self.dynamics, key_schema=self._key_schema)
         try:
             scope.names["args"] = _own(arguments)
             return rule.run(scope, state, minted)
@@ -116,15 +125,26 @@ class _Rule:
         ]
         self._search = Search(rule, place) if rule.effect == "search" else None
         self._answering = Answering(rule, place)
+        told = rule.returns
+        forms = (told.value, told.object, told.text)
+        self._is_silent = rule.effect == "compute" and not rule.also and not told.extra and forms == (None, None, None)
+        """Whether the rule says no more than that nothing changes."""
 
     def run(self, scope: Scope, state: State, minted: Json) -> Answer:
-        """One call: the entity, the names, the requirements, the changes, the answer."""
+        """One call: the entity, the names, the requirements, the changes, the answer.
+
+        Raises:
+            RefusedError: a requirement does not hold, or an entity is not there.
+            UnseenError: what the call answers is not known here.
+        """
         subject = self._subject(scope)
         for name, formula in self._let:
             scope.names[name] = formula.bound(scope)
         for condition, wording, status in self._requires:
             if not condition.holds(scope):
                 raise RefusedError(status, wording(scope))
+        if self._is_silent:
+            raise UnseenError
         journal = Journal()
         key = self._change(subject, scope, journal, minted)
         for change in self._also:

@@ -17,4 +17,6 @@ class RefusedError(Exception):
 
 
 class UnseenError(Exception):
-    """The call is about an entity that only the real world may have. Never leaves the interpreter."""
+    """What the call answers is not known here: it is about an entity that only the real world may have, or its rule
+    says no more than that nothing changes. Never leaves the interpreter.
+    """

@@ -99,6 +99,18 @@ def test_tools_without_a_rule_and_opaque_ones_are_passed_on():
     assert run.interpreter.key(Tool({"name": "other", "inputSchema": {}}), {}, run.start) is None
 
 
+def test_a_rule_that_says_only_that_nothing_changes_is_passed_on_unless_it_refuses():
+    run = Run("""
+effect: compute
+requires:
+  - that: args.ready
+    error: Not yet
+""")
+    assert run(ready=True) is None
+    assert run(ready=False).error == "Not yet"
+    assert Run("{effect: compute, returns: {extra: {done: true}}}")().value == {"done": True}
+
+
 def test_names_are_bound_in_order_and_times_stay_times():
     run = Run("""
 effect: read
@@ -413,7 +425,6 @@ def test_computing_needs_no_entity():
     run = Run("{effect: compute, returns: {object: {sum: args.a + args.b}}}")
     assert run(a=1, b=2).value == {"sum": 3}
     assert run(a=1, b=2).state is run.start
-    assert Run("{effect: compute}")().value == {}
     keyed = Run("{effect: compute, collection: orders, key: args.id, returns: {value: entity.total * 2}}")
     assert keyed(id="ORD-0001").value == 20
     assert keyed(id="x").error == "Order 'x' not found"

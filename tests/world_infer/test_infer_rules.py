@@ -73,6 +73,25 @@ EFFECTS = {
         """,
         {"get_weather": "read weathers args.city", "convert_currency": "opaque - -"},
     ),
+    "what changes nothing is known for it, where its answer is not": (
+        """
+        create_ticket(title!, severity: num)
+        get_ticket(ticket_id!)
+        list_ticket_history(ticket_id!)
+        get_ticket_history(ticket_id!) -- Shows what happened to it. @readOnly
+        compare_releases(base!, head!)
+        estimate_effort(ticket_id!, team!)
+        quote_ticket(ticket_id!) -- Works out what it would cost. @readOnly
+        run_report(name!)
+        """,
+        {
+            "get_ticket_history": "compute - -",
+            "compare_releases": "compute - -",
+            "estimate_effort": "compute - -",
+            "quote_ticket": "compute - -",
+            "run_report": "opaque - -",
+        },
+    ),
     "a tool named after a field": (
         """
         create_ticket(title!, priority: low|high)

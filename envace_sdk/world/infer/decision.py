@@ -37,6 +37,7 @@ Kind = Literal[
     "delete_many",
     "append_many",
     "take_many",
+    "unchanging",
     "opaque",
 ]
 

@@ -14,7 +14,7 @@ from .reading import Reading
 from .scene import Scene
 from .soft import keeps_removed
 from .terms import NEW, OLD
-from .verbs import LOOKS, Sense
+from .verbs import LOOKS, Sense, only_computes
 from .writing import (
     is_missing_removal,
     try_create,
@@ -62,7 +62,18 @@ def survey(scene: Scene) -> None:
 
 
 def decide(member: Member, scene: Scene) -> Decision:
-    """What this tool does."""
+    """What this tool does. Of one that no rule can speak for it may still be known that it changes nothing."""
+    found = _decide(member, scene)
+    if found.kind != "opaque":
+        return found
+    if member.reading.read_only:
+        return Decision("unchanging", 0.8, f"it is read-only; {found.reason}")
+    if member.reading.senses == ("compute",) and only_computes(member.reading.computing):
+        return Decision("unchanging", 0.5, f"'{member.reading.computing}' changes nothing; {found.reason}")
+    return found
+
+
+def _decide(member: Member, scene: Scene) -> Decision:
     reading = member.reading
     verb = reading.name.verb or reading.telling.verb or "its description"
     if _names_two(member, scene):
@@ -112,7 +123,7 @@ def _candidates(member: Member) -> Iterator[Sense]:
         if sense not in seen:
             seen.add(sense)
             yield sense
-    if reading.read_only:
+    if reading.read_only and reading.sense != "compute":
         yield from (sense for sense in ("read", "search") if sense not in seen)
 
 

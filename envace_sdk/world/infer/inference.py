@@ -22,7 +22,7 @@ from .merging import merge
 from .mints import mint_of
 from .outputs import entity_fields
 from .reading import read
-from .reads import exists_rule, opaque_rule, read_rule, stats_rule
+from .reads import exists_rule, opaque_rule, read_rule, stats_rule, unchanging_rule
 from .removals import clear_rule, delete_many_rule, delete_rule, read_many_rule, update_many_rule
 from .scene import Scene
 from .searches import count_rule, search_rule
@@ -56,6 +56,7 @@ _BUILDERS: dict[Kind, _Builder] = {
     "delete_many": delete_many_rule,
     "append_many": append_many_rule,
     "take_many": take_many_rule,
+    "unchanging": unchanging_rule,
     "opaque": opaque_rule,
 }
 
@@ -96,7 +97,7 @@ def infer(toolset: Iterable[Tool]) -> Dynamics:
         for member in sorted(found.members, key=lambda m: decisions[id(m)].kind not in _EARLY):
             decision = decisions[id(member)]
             rules[member.reading.tool.name] = _rule(Case(member, decision, scene))
-            used = used or decision.kind != "opaque"
+            used = used or decision.kind not in {"opaque", "unchanging"}
         if used:
             makes = any(decision.kind in _MAKES for decision in decisions.values())
             collections[scene.collection] = _collection(scene, makes)

@@ -60,6 +60,11 @@ class Reading:
         """The likeliest sense."""
         return self.senses[0] if self.senses else None
 
+    @property
+    def computing(self) -> str:
+        """The verb that says what it works out."""
+        return self.name.verb if senses(self.name.verb) else self.telling.verb
+
     @cached_property
     def required(self) -> tuple[Argument, ...]:
         """The arguments that every call gives."""

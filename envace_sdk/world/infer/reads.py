@@ -11,7 +11,7 @@ from .keying import key_of
 from .outputs import shape_of
 from .words import spell
 
-__all__ = ["exists_rule", "opaque_rule", "read_rule", "stats_rule"]
+__all__ = ["exists_rule", "opaque_rule", "read_rule", "stats_rule", "unchanging_rule"]
 
 
 def read_rule(case: Case) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def exists_rule(case: Case) -> dict[str, Any]:
     shape = shape_of(member.reading.tool)
     flag = next((field.name for field in shape.fields if field.is_flag), None) if shape is not None else "exists"
     if flag is None:
-        return {"effect": "opaque"}
+        return {"effect": "compute"}
     return {
         "effect": "compute",
         "returns": {"object": {flag: f"exists({cel.text(scene.collection)}, {joined})"}},
@@ -48,7 +48,7 @@ def stats_rule(case: Case) -> dict[str, Any]:
     """A tool that sums up."""
     member, scene = case.member, case.scene
     if shape_of(member.reading.tool) is not None:
-        return {"effect": "opaque"}
+        return {"effect": "compute"}
     name = cel.text(scene.collection)
     shown = {"total": f"count({name})"}
     status = scene.fields.status
@@ -60,6 +60,11 @@ def stats_rule(case: Case) -> dict[str, Any]:
         )
         shown[spell(("by", *status.words), scene.style)] = f"{{{counts}}}"
     return {"effect": "compute", "returns": {"object": shown}}
+
+
+def unchanging_rule(_: Case) -> dict[str, Any]:
+    """A tool that changes nothing, of whose answer nothing is known."""
+    return {"effect": "compute"}
 
 
 def opaque_rule(_: Case) -> dict[str, Any]:

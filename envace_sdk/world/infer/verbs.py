@@ -11,7 +11,8 @@ from typing import Literal
 
 from .words import bag, base_verbs
 
-__all__ = ["LOOKS", "Sense", "is_half_nounish", "is_nounish", "known", "leading", "opposite", "phrasal", "senses"]
+__all__ = ["LOOKS", "Sense", "is_half_nounish", "is_nounish", "known", "leading", "only_computes", "opposite", "phrasal",
+           "senses"]  # fmt: skip
 
 Sense = Literal[
     "create",  # makes a new entity
@@ -81,9 +82,16 @@ _SENSES: dict[Sense, str] = {
     "exists": "exists exist has is contains",
     "compute": "calculate compute convert validate estimate render run execute evaluate analyze analyse summarize "
     "summarise translate compare predict forecast simulate parse format compile test ping echo export print diff "
-    "suggest recommend preview wait sleep login logout authenticate authorize think plan solve help manage handle "
-    "process do perform use call invoke sync train",
+    "suggest recommend preview quote wait sleep login logout authenticate authorize think plan solve help manage "
+    "handle process do perform use call invoke sync train",
 }
+
+_PURE = bag(
+    "calculate compute estimate evaluate analyze analyse summarize summarise compare predict forecast simulate parse "
+    "diff suggest recommend preview quote"
+)
+"""Verbs of reckoning: whatever they are about, it is not changed. (Others that derive something, such as `run` and
+`process`, may change much on the way.)"""
 
 _NOUNISH = bag(
     "order list book issue file log note post record schedule view report message index archive tag label star "
@@ -261,6 +269,11 @@ def senses(verb: str) -> tuple[Sense, ...]:
 def known(word: str) -> bool:
     """Whether the word is a general verb."""
     return word in _TABLE
+
+
+def only_computes(verb: str) -> bool:
+    """Whether the verb can mean nothing but to work something out."""
+    return verb in _PURE
 
 
 CORE = bag(
