@@ -22,6 +22,7 @@ Kind = Literal[
     "update",
     "state",
     "increase",
+    "replace",
     "append",
     "take",
     "delete",

@@ -9,6 +9,7 @@ from .fields import Fields, is_control
 from .groups import Group, Member
 from .keys import Key, given_to
 from .outputs import entity_fields
+from .pairs import is_former, replaced_text
 from .terms import BOUNDS, NEW, PAGING, TEXTS
 from .words import bag, plural, spell
 
@@ -59,7 +60,14 @@ def _changed(group: Group, keyed: set[int]) -> Iterator[tuple[Member, Argument]]
 
 
 def _others(member: Member, keyed: set[int]) -> list[Argument]:
-    return [a for a in member.reading.arguments if id(a) not in keyed and not is_control(a)]
+    """What a tool gives besides keys; the two texts of a replacement are in a field, but no fields."""
+    reading = member.reading
+    passing = {id(argument) for argument in replaced_text(reading) or ()}
+    return [
+        a
+        for a in reading.arguments
+        if id(a) not in keyed and id(a) not in passing and not is_control(a) and not is_former(a, reading)
+    ]
 
 
 def _is_veiled(member: Member, argument: Argument, keyed: set[int]) -> bool:

@@ -24,6 +24,7 @@ from .outputs import entity_fields
 from .reading import read
 from .reads import exists_rule, opaque_rule, read_rule, stats_rule, unchanging_rule
 from .removals import clear_rule, delete_many_rule, delete_rule, read_many_rule, update_many_rule
+from .replacing import replace_rule
 from .scene import Scene
 from .searches import count_rule, search_rule
 from .words import plural, spell, split, style_of
@@ -41,6 +42,7 @@ _BUILDERS: dict[Kind, _Builder] = {
     "update": update_rule,
     "state": state_rule,
     "increase": increase_rule,
+    "replace": replace_rule,
     "append": append_rule,
     "take": take_rule,
     "delete": delete_rule,
@@ -61,7 +63,7 @@ _BUILDERS: dict[Kind, _Builder] = {
 }
 
 _EARLY: frozenset[Kind] = frozenset(
-    {"update", "state", "increase", "append", "take", "configure", "update_many", "append_many", "take_many"}
+    {"update", "state", "increase", "replace", "append", "take", "configure", "update_many", "append_many", "take_many"}
 )
 """What changes things is looked at first: it may speak of fields that makers start and searches look for."""
 

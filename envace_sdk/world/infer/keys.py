@@ -58,7 +58,7 @@ class Key:
 def find_key(group: Group, names: Sequence[str]) -> Key:
     """The key of a group's things; `names` are argument names of the whole toolset, for their style."""
     singles = [member for member in group.members if is_single(member)]
-    moves = {id(m.reading): pair for m in singles if (pair := moved(m.reading)) is not None}
+    moves = {id(m.reading): pair for m in singles if (pair := moved(m.reading, group)) is not None}
     owns = {id(m.reading): own for m in singles if id(m.reading) not in moves and (own := own_id(m, group)) is not None}
     if not owns:
         return _by_members(group) or _unseen(group, names)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from .arguments import Argument
 from .groups import Group, Member
-from .ids import is_id, names_thing
+from .ids import STRONG, WEAK, is_id, names_thing
 from .owning import owner_of
 from .reading import Reading
 from .terms import NEW, OLD
 from .verbs import Sense
-from .words import bag
+from .words import bag, singular
 
 __all__ = ["is_single", "moved", "own_id"]
 
@@ -18,17 +18,29 @@ _SINGLES: frozenset[Sense | None] = frozenset(
 )
 
 
-def moved(reading: Reading) -> tuple[Argument, Argument] | None:
-    """The old and the new key of a tool that renames: `source` and `destination`, `old_name` and `new_name`."""
+def moved(reading: Reading, group: Group) -> tuple[Argument, Argument] | None:
+    """The old and the new key of a tool that renames: `source` and `destination`, `old_name` and `new_name`. What
+    changes where another argument already names the thing (`user_id, old_email, new_email`) is no key.
+    """
     if reading.sense != "update":
         return None
     texts = [argument for argument in reading.required if argument.is_text and argument.words]
     for old in texts:
         for new in texts:
-            same = old.words[1:] == new.words[1:] and not is_id(old.words)
+            same = old.words[1:] == new.words[1:] and not is_id(old.words) and _is_key(old.words[1:], group)
             if same and old.words[0] in OLD and new.words[0] in NEW:
-                return old, new
+                others = (argument for argument in reading.required if argument is not old and argument is not new)
+                return None if any(_names_own(argument, group) for argument in others) else (old, new)
     return None
+
+
+def _is_key(stem: tuple[str, ...], group: Group) -> bool:
+    """Whether a name may be that of a key: none at all, the thing's own noun, or one for names."""
+    return not stem or stem[-1] in STRONG | WEAK or tuple(singular(word) for word in stem) in group.nouns
+
+
+def _names_own(argument: Argument, group: Group) -> bool:
+    return names_thing(argument, group.nouns) >= 0.6 and owner_of(argument, group.siblings, group) is None
 
 
 def is_single(member: Member) -> bool:

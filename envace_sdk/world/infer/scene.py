@@ -9,6 +9,7 @@ from .arguments import Argument
 from .fields import Field, Fields, is_control
 from .groups import Group, Member
 from .keys import Key
+from .pairs import is_former
 from .reading import Reading
 from .terms import NEW
 
@@ -57,7 +58,11 @@ class Scene:
         """The arguments besides the key and those that only say how to do the call."""
         key = {id(argument) for argument in self.key.of(reading)}
         looking = reading.sense in {"read", "search", "count", "exists"}
-        return [a for a in reading.arguments if id(a) not in key and not is_control(a, looking=looking)]
+        return [
+            a
+            for a in reading.arguments
+            if id(a) not in key and not is_control(a, looking=looking) and not is_former(a, reading)
+        ]
 
     def field(self, argument: Argument) -> Field | None:
         """The field that an argument speaks of, if it is known: `newTitle`, `ticket_title` and `title` are one."""

@@ -8,7 +8,9 @@ from .decision import Decision
 from .fields import STATUS
 from .groups import Member
 from .inlays import inlay_of
+from .pairs import replaced_text
 from .reading import Reading
+from .replacing import replaced_field
 from .scene import Scene
 from .states import status_value
 from .terms import NEW, OLD
@@ -112,6 +114,10 @@ def _is_shown_alone(member: Member, scene: Scene) -> bool:
 def _update_of_one(member: Member, scene: Scene) -> Decision | None:
     reading = member.reading
     others = scene.others(reading)
+    if replaced_text(reading) is not None:
+        if replaced_field(scene) is None:
+            return Decision("opaque", 0.3, "it edits a text in place, of which nothing is known")
+        return Decision("replace", 0.7, "puts one text in the place of another")
     if any(_replaces(argument, reading) for argument in others):
         return Decision("opaque", 0.3, "it edits a text in place, of which nothing is known")
     if not others and not member.aspect and not reading.name.aims:
