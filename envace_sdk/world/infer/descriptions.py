@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .names import DETERMINERS, PREPOSITIONS
+from .phrasals import told_verb
 from .verbs import Sense, leading, senses
 from .words import bag, is_plural, singular, split
 
@@ -55,7 +56,7 @@ def tell(description: str) -> Telling:
     if start == len(words):
         start = 0
     opening = words[start] if words else ""
-    verb = leading(opening) if opening else None
+    verb = told_verb(words[start : start + 2])
     if verb == "return":
         verb = "get"  # "Returns an order": the tool answers it
     clause = split(_CLAUSE.split(sentence, maxsplit=1)[0].replace("'s", ""))

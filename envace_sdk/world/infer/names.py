@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from .verbs import is_half_nounish, is_nounish, known, leading, phrasal, senses
+from .phrasals import phrasal
+from .verbs import is_half_nounish, is_nounish, known, leading, senses
 from .words import bag, base_verbs, is_plural, segments, singular
 
 __all__ = ["Name", "phrase", "read_names"]

@@ -5,14 +5,13 @@ A verb may have several senses; a tool's arguments, description and siblings dec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
 from .words import bag, base_verbs
 
-__all__ = ["LOOKS", "Sense", "is_half_nounish", "is_nounish", "known", "leading", "only_computes", "opposite", "phrasal",
-           "senses"]  # fmt: skip
+__all__ = ["LOOKS", "Sense", "is_half_nounish", "is_nounish", "known", "leading", "only_computes", "opposite", "senses"]
+
 
 Sense = Literal[
     "create",  # makes a new entity
@@ -109,54 +108,6 @@ _NOUNISH = bag(
 
 _HALF_NOUNISH = bag("list set open search show read find all view close put save drop cancel")
 """Usually the verb, but not against a clearer one at the other end of the name."""
-
-_PHRASAL: dict[tuple[str, str], str] = {
-    ("look", "up"): "lookup",
-    ("looked", "up"): "lookup",
-    ("take", "look"): "view",
-    ("look", "at"): "view",
-    ("set", "up"): "setup",
-    ("sign", "up"): "signup",
-    ("check", "in"): "checkin",
-    ("check", "out"): "checkout",
-    ("top", "up"): "increase",
-    ("tear", "down"): "teardown",
-    ("throw", "away"): "discard",
-    ("write", "down"): "write",
-    ("cross", "off"): "remove",
-    ("cross", "out"): "remove",
-    ("take", "down"): "remove",
-    ("take", "out"): "remove",
-    ("take", "off"): "remove",
-    ("get", "rid"): "discard",
-    ("re", "open"): "reopen",
-    ("re", "schedule"): "reschedule",
-    ("un", "assign"): "unassign",
-    ("un", "register"): "unregister",
-    ("opt", "out"): "unsubscribe",
-    ("switch", "on"): "enable",
-    ("switch", "off"): "disable",
-    ("turn", "on"): "enable",
-    ("turn", "off"): "disable",
-    ("bring", "up"): "read",
-    ("pull", "up"): "read",
-    ("clean", "up"): "purge",
-    ("put", "away"): "store",
-    ("roll", "back"): "rollback",
-    ("log", "in"): "login",
-    ("log", "out"): "logout",
-    ("find", "all"): "list",
-    ("list", "all"): "list",
-    ("get", "all"): "list",
-    ("fetch", "all"): "list",
-    ("show", "all"): "list",
-    ("create", "or"): "upsert",
-    ("add", "or"): "upsert",
-    ("update", "or"): "upsert",
-    ("insert", "or"): "upsert",
-    ("get", "or"): "upsert",
-    ("find", "or"): "upsert",
-}
 
 _OPPOSITES = {
     "reopen": "close",
@@ -291,19 +242,6 @@ def is_nounish(word: str) -> bool:
 def is_half_nounish(word: str) -> bool:
     """Whether a clearer verb elsewhere in the name beats this one."""
     return word in _HALF_NOUNISH or word in _NOUNISH
-
-
-def phrasal(words: Sequence[str]) -> tuple[str, ...]:
-    """The words with verbs of two words (`look up`) as one."""
-    out: list[str] = []
-    at = 0
-    while at < len(words):
-        joined = _PHRASAL.get((words[at], words[at + 1])) if at + 1 < len(words) else None
-        out.append(joined or words[at])
-        at += 2 if joined else 1
-        if joined == "upsert" and at < len(words) - 1 and known(words[at]):  # create_or_update_ticket
-            at += 1
-    return tuple(out)
 
 
 def opposite(verb: str) -> str | None:
