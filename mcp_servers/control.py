@@ -7,17 +7,19 @@ One request is one JSON object, `{"do": "reset", "world": "default"}`; its answe
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from envace_sdk.errors import EnvaceError, FaultError, WorldError
+from envace_sdk.errors import EnvaceError, FaultError, StaleWorldError, WorldError
 from envace_sdk.faults import PRESETS, FaultPlan, fault_plan
 from envace_sdk.json import UNSET, Json
 from envace_sdk.rehearse import Worlds
 from envace_sdk.world.clock import clock_text
 from envace_sdk.world.diff import EntityChange, diff
+from envace_sdk.world.naming import NAME_LIMIT
 from envace_sdk.world.state import State
 from envace_sdk.world.world import World
 
@@ -57,6 +59,7 @@ class Control:
         try:
             if not isinstance(request, dict) or request.get("do") not in OPERATIONS:
                 raise WorldError(f"expected an object whose `do` is one of {', '.join(OPERATIONS)}")
+            _require_json(request)
             return {"ok": True, "result": await self._operations[request["do"]](request)}
         except EnvaceError as error:
             return {"ok": False, "error": str(error)}
@@ -93,17 +96,27 @@ class Control:
 
     async def _reset(self, arguments: Arguments) -> Json:
         toolset, world = self._find(arguments)
-        async with world.lock:
-            world.reset()
-        return await self._saved(toolset, world)
+        await self._realms[toolset].change(world, lambda _: world.origin)
+        return self._summary(toolset, world)
 
     async def _fork(self, arguments: Arguments) -> Json:
         toolset, world = self._find(arguments)
-        return await self._saved(toolset, self._realms[toolset].fork(world.name, _text(arguments, "to")))
+        worlds = self._realms[toolset]
+        fork = worlds.fork(world.name, _text(arguments, "to"))
+        try:
+            await worlds.save(fork)
+        except StaleWorldError:
+            worlds.let_go(fork.name)
+            raise WorldError(f"world {fork.name!r} is stored already; choose another name") from None
+        except Exception:
+            worlds.let_go(fork.name)
+            raise
+        return self._summary(toolset, fork)
 
     async def _snapshot(self, arguments: Arguments) -> Json:
         toolset, world = self._find(arguments)
-        name = _text(arguments, "name", f"{world.name}-v{world.state.version}")
+        version = f"-v{world.state.version}"
+        name = _text(arguments, "name", f"{world.name[: NAME_LIMIT - len(version)]}{version}")
         state = await self._snapshots[toolset].keep(name, world)
         answer = {**self._summary(toolset, world), "snapshot": name}
         return {**answer, "state": state.to_json()} if arguments.get("state") is True else answer
@@ -114,9 +127,8 @@ class Control:
             state = State.from_json(arguments["state"])
         else:
             state = await self._snapshots[toolset].get(_text(arguments, "name"))
-        async with world.lock:
-            world.restore(state)
-        return await self._saved(toolset, world)
+        await self._realms[toolset].change(world, lambda _: state)
+        return self._summary(toolset, world)
 
     async def _diff(self, arguments: Arguments) -> Json:
         toolset, world = self._find(arguments)
@@ -156,10 +168,6 @@ class Control:
             )
         return found[0]
 
-    async def _saved(self, toolset: str, world: World) -> Json:
-        await self._realms[toolset].save(world)
-        return self._summary(toolset, world)
-
     def _summary(self, toolset: str, world: World) -> dict[str, Json]:
         state, faults = world.state, self._realms[toolset].faults(world.name)
         return {
@@ -178,6 +186,14 @@ def _plan(value: Json) -> FaultPlan | None:
     if isinstance(value, str) and value != "off" and value not in PRESETS:
         raise FaultError(f"no preset {value[:100]!r} (presets: {_names(PRESETS)})")
     return FaultPlan.from_document(value) if value is not None and not isinstance(value, str) else fault_plan(value)
+
+
+def _require_json(request: Json) -> None:
+    """Parsers let pass what cannot be answered, nor stored. Raises: WorldError."""
+    try:
+        json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise WorldError(f"the request is not JSON: {error}") from None
 
 
 def _change(change: EntityChange) -> dict[str, Json]:

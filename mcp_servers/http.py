@@ -22,7 +22,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -190,7 +190,14 @@ class _ControlEndpoint:
         if not isinstance(arguments, dict):
             return JSONResponse({"ok": False, "error": "expected a JSON object as the body"}, status_code=400)
         answer = await self._control.answer({**arguments, "do": operation})
-        return JSONResponse(answer, status_code=200 if answer["ok"] else 400)
+        return _AsciiResponse(answer, status_code=200 if answer["ok"] else 400)
+
+
+class _AsciiResponse(JSONResponse):
+    """JSON in ASCII: a world may hold texts, lone surrogates, that UTF-8 cannot."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, separators=(",", ":")).encode()
 
 
 async def _health(_: Request) -> Response:

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from envace_sdk.errors import WorldError
+from envace_sdk.world.naming import checked_name, is_name
 from envace_sdk.world.state import State
 from envace_sdk.world.world import World
 
@@ -30,9 +31,10 @@ class Snapshots:
         """Keep the state that a world is in; an earlier snapshot of that name is replaced.
 
         Raises:
-            WorldError: too many are held already.
+            WorldError: it is no name for a snapshot, or too many are held already.
             StoreError: the store refuses.
         """
+        checked_name(name, "snapshot")
         state = world.snapshot()
         if self._store is not None:
             await asyncio.to_thread(self._store.save_snapshot, self._toolset, name, state, world=world.name)
@@ -44,10 +46,11 @@ class Snapshots:
 
     async def get(self, name: str) -> State:
         """The state kept under a name. Raises: WorldError when there is none, StoreError."""
-        if self._store is not None:
-            found = await asyncio.to_thread(self._store.load_snapshot, self._toolset, name)
-        else:
+        found = None
+        if self._store is None:
             found = self._held.get(name)
+        elif is_name(name):
+            found = await asyncio.to_thread(self._store.load_snapshot, self._toolset, name)
         if found is None:
             raise WorldError(f"no snapshot {name!r} (there are: {', '.join(await self.names()) or 'none'})")
         return found

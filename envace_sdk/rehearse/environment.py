@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from .base import Rehearsal, Rehearser
 from .dynamics import DynamicsRehearser
 from .faults import deliver
 from .fixtures import FixtureRehearser, note_changes
+from .keyschemas import KeySchemas
 from .ladder import Ladder
 from .recalled import RecalledRehearser
 from .schema import SchemaRehearser
@@ -65,7 +66,8 @@ class Environment:
         everything = (*fixtures, *self.recorded.fixtures)
         self.fixtures = tuple(fixture for fixture in everything if fixture.is_call)
         tools = {tool.name: tool for tool in toolset}
-        interpreter = Interpreter(self.dynamics, f"dynamics of {toolset.name}")
+        keys = KeySchemas(toolset, self.dynamics)
+        interpreter = Interpreter(self.dynamics, f"dynamics of {toolset.name}", key_schema=keys)
         observed = FixtureRehearser(everything, tools, self.dynamics, interpreter, self.recorded.matching)
         self._observed = observed
         self.start = observed.learn(start or State.start(dynamics=self.dynamics))
@@ -76,7 +78,7 @@ class Environment:
         if model is not None and not recorded_only:
             layers.append(model)
         if not recorded_only:
-            layers.append(SchemaRehearser(tuple(toolset), self.dynamics, interpreter, self.fixtures))
+            layers.append(SchemaRehearser(tuple(toolset), self.dynamics, interpreter, keys, self.fixtures))
         self._ladder = Ladder(tools, self.dynamics, observed, layers)
 
     @classmethod
@@ -178,11 +180,28 @@ class Environment:
         """
         return await deliver(await self.perform(world, call, faults=faults))
 
-    async def perform(self, world: World, call: ToolCall, *, faults: Schedule | None = None) -> Rehearsal:
-        """As `call`, up to the point where the answer would be sent: how it travels is in `Rehearsal.delivery`."""
+    async def perform(
+        self,
+        world: World,
+        call: ToolCall,
+        *,
+        faults: Schedule | None = None,
+        save: Callable[[World], Awaitable[None]] | None = None,
+    ) -> Rehearsal:
+        """As `call`, up to the point where the answer would be sent: how it travels is in `Rehearsal.delivery`.
+
+        `save` is awaited before the world's next call, if this one changed it; where it raises, nothing has happened.
+        """
         async with world.lock:
-            rehearsal = await self._ladder.rehearse(call, world.state, faults=faults)
+            before = world.state
+            rehearsal = await self._ladder.rehearse(call, before, faults=faults)
             world.commit(rehearsal.state)
+            if save is not None and rehearsal.state is not before:
+                try:
+                    await save(world)
+                except Exception:
+                    world.commit(before)
+                    raise
         return replace(rehearsal, result=replace(rehearsal.result, meta=self._label(rehearsal, world)))
 
     def _label(self, rehearsal: Rehearsal, world: World) -> dict[str, Json]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from envace_sdk.errors import StoreError, WorldError
+from envace_sdk.errors import StaleWorldError, UnknownToolError, WorldError
 from envace_sdk.faults import FaultPlan, Schedule
 from envace_sdk.faults.schedule import forget
 from envace_sdk.tools.model import ToolCall
+from envace_sdk.world.naming import checked_name
+from envace_sdk.world.state import State
 from envace_sdk.world.world import World
 
 from .base import Rehearsal
@@ -23,8 +24,6 @@ if TYPE_CHECKING:  # the database library takes longer to import than all the re
 
 __all__ = ["Worlds"]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-
 
 class Worlds:
     """Worlds by name, made when first asked for.
@@ -34,7 +33,8 @@ class Worlds:
         seed: of new worlds.
         clock: of new worlds; default: the environment's start.
         limit: most worlds held at once.
-        store: where they are kept between runs; each committed change is saved at once.
+        store: where they are kept between runs; each committed change is saved at once. Somebody else may change them
+            there too: it is noticed when a change is saved, and the change then made on what is stored.
         faults: plan of the faults that new worlds meet. Plans are not stored; their counters are.
     """
 
@@ -75,20 +75,40 @@ class Worlds:
         world = self._worlds.get(name)
         return self._add(self._opened(name)) if world is None else world
 
+    def look(self, name: str = "default") -> World:
+        """As `get`, but a world that is not held is not held afterwards either: what happens in it is lost."""
+        world = self._worlds.get(name)
+        return self._opened(name) if world is None else world
+
+    def admit(self, name: str) -> str:
+        """The name, if there is or could be a world of it; none is made.
+
+        Raises:
+            WorldError: as `get`.
+        """
+        if name not in self._worlds:
+            checked_name(name)
+            self._require_room()
+        return name
+
     def fork(self, name: str, new: str) -> World:
         """A copy of a world under another name. Raises: WorldError, also when that name is taken."""
         if new in self._worlds:
             raise WorldError(f"world {new!r} exists already; choose another name or reset it")
-        fork = self._add(self.get(name).fork(self._checked(new)))
+        fork = self._add(self.get(name).fork(checked_name(new)))
         self._faults_of[new] = self.faults(name)
         return fork
 
     def drop(self, name: str) -> None:
-        """Forget a world, in the store too."""
-        self._worlds.pop(name, None)
-        self._faults_of.pop(name, None)
+        """Forget a world, in the store too. Raises: StoreError, and then nothing is forgotten."""
         if self._store is not None:
             self._store.delete(self.environment.toolset.name, name)
+        self.let_go(name)
+
+    def let_go(self, name: str) -> None:
+        """Hold a world no longer; in the store it stays."""
+        self._worlds.pop(name, None)
+        self._faults_of.pop(name, None)
 
     def faults(self, name: str = "default") -> Schedule | None:
         """The faults that calls on the world of that name meet."""
@@ -99,14 +119,11 @@ class Worlds:
 
         Raises:
             FaultError: a pattern of the plan matches no tool.
-            WorldError, StoreError: as `get` and `save`.
+            WorldError, StoreError: as `get` and `change`.
         """
         schedule = None if plan is None else self.environment.schedule(plan)
-        world = self.get(name)
-        async with world.lock:
-            world.commit(forget(world.state))
-            self._faults_of[name] = schedule
-        await self.save(world)
+        await self.change(self.get(name), forget)
+        self._faults_of[name] = schedule
 
     async def call(self, name: str, call: ToolCall) -> Rehearsal:
         """`perform`, and the answer as a caller gets it.
@@ -122,40 +139,74 @@ class Worlds:
 
         Raises:
             UnknownToolError, MissError, DynamicsError, FaultError, UnsatisfiableError: as `Environment.perform`.
-            StoreError: the change could not be saved; the world is as before, if nothing happened in it since.
+            StoreError: the change could not be saved; the world is as before.
         """
+        if name not in self._worlds and call.name not in self.environment.toolset:
+            raise UnknownToolError(call.name)  # and no world is made for it
         world = self.get(name)
-        before = world.state
-        rehearsal = await self.environment.perform(world, call, faults=self.faults(name))
-        if world.state is not before:
-            try:
-                await self.save(world)
-            except StoreError:
-                if world.state is rehearsal.state:
+        faults, save = self.faults(name), None if self._store is None else self.save
+        try:
+            return await self.environment.perform(world, call, faults=faults, save=save)
+        except StaleWorldError:
+            async with world.lock:
+                await self._reload(world)
+        try:
+            return await self.environment.perform(world, call, faults=faults, save=save)
+        except StaleWorldError as error:
+            raise self._contended(world) from error
+
+    async def change(self, world: World, change: Callable[[State], State]) -> None:
+        """Put a world into the state that `change` makes of its own, as stored, and save it.
+
+        Raises:
+            StoreError: it could not be saved; the world is as it was.
+        """
+        async with world.lock:
+            for _ in range(2):
+                await self._reload(world)
+                before = world.state
+                world.commit(change(before))
+                try:
+                    await self.save(world)
+                except StaleWorldError:
                     world.commit(before)
-                raise
-        return rehearsal
+                except Exception:
+                    world.commit(before)
+                    raise
+                else:
+                    return
+        raise self._contended(world)
 
     async def save(self, world: World) -> None:
         """Write a world's changes to the store, if there is one."""
         if self._store is not None:
             await asyncio.to_thread(self._store.save, self.environment.toolset.name, world)
 
+    async def _reload(self, world: World) -> None:
+        """Take what is stored as the world's state. One that is not stored, or was deleted there, stays as it is."""
+        if self._store is not None:
+            stored = await asyncio.to_thread(self._store.load, self.environment.toolset.name, world.name)
+            if stored is not None:
+                world.commit(stored)
+
+    def _contended(self, world: World) -> StaleWorldError:
+        return StaleWorldError(
+            f"world {world.name!r} of {self.environment.toolset.name!r} was saved by somebody else twice while this "
+            "was done: nothing has happened; try again, or use a world that nobody else changes"
+        )
+
     def _opened(self, name: str) -> World:
-        world = self.environment.world(self._checked(name), seed=self._seed, clock=self._clock)
+        world = self.environment.world(checked_name(name), seed=self._seed, clock=self._clock)
         stored = self._store.load(self.environment.toolset.name, name) if self._store is not None else None
         if stored is not None:
             world.commit(stored)
         return world
 
     def _add(self, world: World) -> World:
-        if len(self._worlds) >= self._limit:
-            raise WorldError(f"{self._limit} worlds are held already; drop some, or raise the limit")
+        self._require_room()
         self._worlds[world.name] = world
         return world
 
-    @staticmethod
-    def _checked(name: str) -> str:
-        if not _NAME.fullmatch(name):
-            raise WorldError(f"{name[:120]!r} is no world name: use 1 to 100 of A-Z a-z 0-9 . _ -, not . _ - first")
-        return name
+    def _require_room(self) -> None:
+        if len(self._worlds) >= self._limit:
+            raise WorldError(f"{self._limit} worlds are held already; drop some, or raise the limit")

@@ -89,6 +89,12 @@ async def test_a_snapshot_can_be_gone_back_to_even_by_another_world(control, wor
     assert worlds.get("other").state == worlds.get().state
 
 
+async def test_a_snapshot_without_a_name_of_its_own_is_named_after_its_world(control, worlds):
+    worlds.get("w" * 100)
+    taken = await _done(control, "snapshot", world="w" * 100)
+    assert (await _done(control, "show", world="default"))["snapshots"] == [taken["snapshot"]]
+
+
 async def test_a_state_that_was_taken_out_can_be_put_back(control, worlds):
     await _add(worlds, "Milk")
     state = (await _done(control, "snapshot", world="default", state=True))["state"]
@@ -133,6 +139,14 @@ async def test_a_diff_tells_what_changed_since_the_start_a_snapshot_or_another_w
         ({"do": "restore", "world": "default", "name": "x"}, "no snapshot 'x'"),
         ({"do": "restore", "world": "default", "state": 3}, "JSON object"),
         ({"do": "diff", "world": "default", "since": "x"}, "no snapshot 'x'"),
+        ({"do": "snapshot", "world": "default", "name": "a\nb"}, "no snapshot name"),
+        ({"do": "snapshot", "world": "default", "name": "../up"}, "no snapshot name"),
+        ({"do": "snapshot", "world": "default", "name": ""}, "no snapshot name"),
+        ({"do": "snapshot", "world": "default", "name": "x" * 101}, "no snapshot name"),
+        ({"do": "snapshot", "world": "default", "name": "\ud800"}, "not JSON"),
+        ({"do": "show", "world": "default", "\ud800": 1}, "not JSON"),
+        ({"do": "restore", "world": "default", "state": {"seed": float("nan")}}, "not JSON"),
+        ({"do": "restore", "world": "default", "name": "../up"}, "no snapshot '../up'"),
         ({"do": "diff", "world": "default", "other": "x"}, "no world 'x'"),
     ],
 )

@@ -211,6 +211,17 @@ async def test_control_says_what_is_wrong(worlds, method, path, body, status):
         assert response.json()["ok"] is False
 
 
+async def test_control_answers_whatever_text_it_gets_or_a_world_holds(worlds):
+    world = worlds.get()
+    world.commit(world.state.put("items", "\ud800", {"title": "\udfff"}))
+    async with _app(worlds, control_token="c") as client:
+        client.headers["authorization"] = "Bearer c"
+        body = b'{"world": "default", "name": "\\ud800"}'
+        assert (await client.post("/control/snapshot", content=body)).status_code == 400
+        shown = await client.post("/control/show", json={"world": "default", "collection": "items"})
+        assert shown.json()["result"]["documents"] == [["\ud800", {"title": "\udfff"}]]
+
+
 async def test_exact_is_byte_true_over_http(tmp_path):
     text = (
         '{"tools": [{"name": "a", "inputSchema": {"type": "object", "x": [1.0, 1e3]}, "k": "\\u00e9"}, {"bad": 2.50}]}'
@@ -278,7 +289,7 @@ def test_an_address_that_others_can_reach_needs_a_word_of_consent(folder, cli):
 def test_a_port_that_is_taken_is_one_line(folder, cli):
     with Address("127.0.0.1", 0).listen() as listener:
         taken = cli("serve", "--tools", folder, "--http", f"127.0.0.1:{listener.getsockname()[1]}")
-    assert taken.code == 1
+    assert taken.code == 3
     assert "cannot listen" in taken.err
 
 
