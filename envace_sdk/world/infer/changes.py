@@ -172,6 +172,8 @@ def _key_names(scene: Scene) -> set[str]:
 def _stated(member: Member, scene: Scene, *, flags_first: bool) -> dict[str, Any]:
     values = state_of(member, scene, flags_first)
     scene.starts.update({name: False for name, value in values.items() if isinstance(value, bool)})
+    for name, value in values.items():
+        scene.steps.setdefault(name, []).append(value)
     return {"set": {**{name: cel.literal(value) for name, value in values.items()}, **_changed(scene)}}
 
 

@@ -15,14 +15,17 @@ __all__ = ["STATUS", "Field", "Fields", "is_control"]
 
 CONTROL = bag(
     "dry_run dryrun confirm confirmed confirmation idempotency_key request_id client_token client_request_id "
-    "correlation_id trace_id pretty return_format response_format output_format"
+    "correlation_id trace_id pretty return_format response_format output_format api_version"
 )
 """Names of arguments that say how to do a call, not what the thing is."""
 
 _SWITCHES = bag("force verbose wait async raw silent quiet notify recursive permanent hard soft validate_only")
 """The same, where they are yes or no."""
 
-_VIEWS = bag("expand include includes fields select embed view depth format verbose raw page timeout")
+_VIEWS = bag(
+    "expand include includes fields select embed view depth format verbose raw page timeout locale timezone time_zone tz "
+    "detail_level verbosity"
+)
 """The same, in a tool that only looks."""
 
 STATUS = ("status", "state", "stage", "phase")

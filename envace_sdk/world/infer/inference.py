@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from envace_sdk.tools.model import Tool
@@ -11,7 +11,7 @@ from envace_sdk.world.dynamics import CollectionRule, Dynamics, ToolRule
 
 from .changes import configure_rule, increase_rule, settings_rule, state_rule, update_rule
 from .creates import copy_rule, create_many_rule, create_rule, upsert_rule
-from .decision import Case, Kind
+from .decision import Case, Decision, Kind
 from .effects import decide, survey
 from .gathering import known_fields
 from .groups import Group, group
@@ -70,6 +70,9 @@ _EARLY: frozenset[Kind] = frozenset(
 _CHANGES: frozenset[Kind] = _EARLY | {"upsert"}
 _MAKES: frozenset[Kind] = frozenset({"create", "copy", "upsert", "create_many"})
 
+_IGNORING = 0.2
+"""How much less sure a search is that leaves arguments aside."""
+
 _FIRST = 1001
 """The first of ids that are numbers, high enough not to be taken for a count."""
 
@@ -96,15 +99,32 @@ def infer(toolset: Iterable[Tool]) -> Dynamics:
         found, scene.scenes = scene.group, scenes
         scene.changes = any(decision.kind in _CHANGES for decision in decisions.values())
         used = False
-        for member in sorted(found.members, key=lambda m: decisions[id(m)].kind not in _EARLY):
+        for member in sorted(found.members, key=lambda m: _turn(decisions[id(m)])):
             decision = decisions[id(member)]
-            rules[member.reading.tool.name] = _rule(Case(member, decision, scene))
+            rule = rules[member.reading.tool.name] = _rule(Case(member, decision, scene))
+            scene.held.update(_given_by(rule, decision))
             used = used or decision.kind not in {"opaque", "unchanging"}
         if used:
             makes = any(decision.kind in _MAKES for decision in decisions.values())
             collections[scene.collection] = _collection(scene, makes)
     ordered = {tool.name: rules[tool.name] for tool in tools if tool.name in rules}
     return Dynamics(collections=collections, tools=ordered)
+
+
+def _turn(decision: Decision) -> int:
+    """When a rule is written: searches last, for what things have is known then."""
+    return 0 if decision.kind in _EARLY else 2 if decision.kind in {"search", "count"} else 1
+
+
+def _given_by(rule: ToolRule, decision: Decision) -> Iterator[str]:
+    """The fields that a rule gives things."""
+    for change in (rule, *rule.also):
+        yield from (path.split(".")[0] for path in (*change.set, *change.append))
+        if isinstance(change.take, list | dict):
+            yield from change.take
+        elif decision.batch is not None:
+            members = decision.batch.item.get("properties")
+            yield from members if isinstance(members, Mapping) else ()
 
 
 def _label(name: str) -> str:
@@ -131,7 +151,7 @@ def _style(tools: Iterable[Tool]) -> str:
 def _scene(found: Group, names: list[str], style: str, taken: set[str]) -> Scene:
     key = find_key(found, names)
     fields = known_fields(found, key, style)
-    noun = found.noun or ("item",)
+    noun, shown = found.noun or ("item",), entity_fields(found)
     collection = base = _safe("_".join((*noun[:-1], plural(noun[-1]))))
     number = 2
     while collection in taken:
@@ -144,7 +164,8 @@ def _scene(found: Group, names: list[str], style: str, taken: set[str]) -> Scene
         noun=" ".join(noun),
         list_name=spell((*noun[:-1], plural(noun[-1])), style),
         style=style,
-        shown=bool(entity_fields(found)),
+        shown=bool(shown),
+        held={field.name for field in shown} | {part.field for part in key.parts},
     )
     survey(scene)
     return scene
@@ -156,8 +177,13 @@ def _safe(name: str) -> str:
 
 def _rule(case: Case) -> ToolRule:
     built = _BUILDERS[case.decision.kind](case)
+    sure, reason = case.decision.confidence, case.decision.reason
+    ignored = built.pop("ignored", ())
+    if ignored:
+        sure = round(max(sure - _IGNORING, 0.1), 2)
+        reason += f"; nothing says what {', '.join(map(repr, ignored[:5]))} narrows"
     filled = {name: value for name, value in built.items() if value not in ({}, [], None)}
-    return ToolRule(**filled, confidence=case.decision.confidence, reason=case.decision.reason)
+    return ToolRule(**filled, confidence=sure, reason=reason)
 
 
 def _is_chosen(scene: Scene) -> bool:

@@ -48,7 +48,7 @@ def paging_of(arguments: Sequence[Argument], scene: Scene) -> Paging:
         paging.limit = f"default({cel.argument(limit)}, {default if default is not None else 'null'})"
         size = default or _DEFAULT_PAGE
     page = _first(arguments, PAGES, scene)
-    offset = _first(arguments, OFFSETS, scene)
+    offset = _first(arguments, OFFSETS, scene) or _from_place(arguments, limit, scene)
     cursor = next(
         (a for a in arguments if _joined(a) in CURSORS and a.is_text and not scene.fields.find(a.words)), None
     )
@@ -74,6 +74,14 @@ def paging_of(arguments: Sequence[Argument], scene: Scene) -> Paging:
     return paging
 
 
+def _from_place(arguments: Sequence[Argument], limit: Argument | None, scene: Scene) -> Argument | None:
+    """`from` beside `size` is where a page begins; beside `to` it is a bound."""
+    if limit is None or any("to" in argument.words for argument in arguments):
+        return None
+    found = _first(arguments, frozenset(["from"]), scene)
+    return found if found is not None and found.is_number else None
+
+
 def _first(arguments: Sequence[Argument], names: frozenset[str], scene: Scene) -> Argument | None:
     for argument in arguments:
         if _joined(argument) in names and _whole(argument):
@@ -85,7 +93,7 @@ def _first(arguments: Sequence[Argument], names: frozenset[str], scene: Scene) -
 
 def sort_of(arguments: Sequence[Argument], scene: Scene) -> tuple[str | None, set[int]]:
     """The expression of the order a caller wishes, and the arguments it uses."""
-    direction = next((a for a in arguments if _joined(a) in DIRECTIONS and _directs(a)), None)
+    direction = next((a for a in arguments if _joined(a) in DIRECTIONS and _directs(a, arguments)), None)
     by = next(
         (a for a in arguments if _joined(a) in SORTS and a is not direction and a.is_scalar and not a.is_flag), None
     )
@@ -100,9 +108,15 @@ def sort_of(arguments: Sequence[Argument], scene: Scene) -> tuple[str | None, se
     return (f"{condition} ? {field} : null" if condition else field), used
 
 
-def _directs(argument: Argument) -> bool:
+def _directs(argument: Argument, siblings: Sequence[Argument]) -> bool:
+    """Whether it says up or down, rather than by what."""
     if argument.is_flag:
         return True
+    if _joined(argument) == "order" and argument.is_text:
+        return "asc" in argument.description.lower() or any(
+            other is not argument and _joined(other) in SORTS and other.is_scalar and not other.is_flag
+            for other in siblings
+        )
     if argument.enum:
         return {str(value).lower()[:3] for value in argument.enum} <= {"asc", "des", "dsc", "new", "old"}
     return (

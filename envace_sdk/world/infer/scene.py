@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from envace_sdk.json import Json
+
 from .arguments import Argument
 from .fields import Field, Fields, is_control
 from .groups import Group, Member
@@ -43,6 +45,10 @@ class Scene:
     """Those of the whole toolset, this one included."""
     starts: dict[str, object] = field(default_factory=dict)
     """What a new thing has in fields that only steps in its life set."""
+    steps: dict[str, list[Json]] = field(default_factory=dict)
+    """By field, what the steps in a thing's life set it to."""
+    held: set[str] = field(default_factory=set)
+    """The fields that a schema shows, or that the rules written so far give such things."""
 
     @property
     def title(self) -> str:
@@ -77,6 +83,10 @@ class Scene:
         """The name of the entity's field that an argument gives."""
         found = self.field(argument)
         return found.name if found is not None and found.is_list == argument.is_list else argument.name
+
+    def has(self, found: Field) -> bool:
+        """Whether such things have the field, as far as tools make and show them; what no tool makes may have any."""
+        return found.writable or found.name in self.held or not (self.makers or self.shown)
 
     def maker_arguments(self) -> Iterator[Argument]:
         """What the makers take."""

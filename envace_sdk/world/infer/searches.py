@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from envace_sdk.json import Json
+
 from . import cel
 from .answers import list_answer
 from .arguments import Argument
@@ -18,7 +20,7 @@ from .paging import paging_of, sort_of
 from .ranges import bound_of
 from .scene import Scene
 from .soft import removed_flag
-from .terms import TEXTS
+from .terms import PAGING, TEXTS
 from .words import bag
 
 __all__ = ["count_rule", "narrowing", "search_rule"]
@@ -63,9 +65,12 @@ def count_rule(case: Case) -> dict[str, Any]:
 
 
 def narrowing(member: Member, arguments: Sequence[Argument], scene: Scene) -> dict[str, Any]:
-    """The `filters` and `where` that the arguments of a search amount to."""
+    """The `filters` and `where` that the arguments of a search amount to; as `ignored`, the arguments of which nothing
+    says what they narrow: held against what things do not have, they would leave nothing.
+    """
     filters: dict[str, Any] = {}
     conditions: list[str] = []
+    ignored: list[str] = []
     for argument in arguments:
         path = cel.dotted(argument.path)
         if is_control(argument, looking=True) and not _known(argument, scene):
@@ -78,14 +83,20 @@ def narrowing(member: Member, arguments: Sequence[Argument], scene: Scene) -> di
             conditions.append(found)
         elif found is not None and not any("." in step for step in argument.path):
             filters[path] = found
+        elif found is None and not _is_part_of_paging(argument):
+            ignored.append(argument.name)
     if scene.soft and not any("deleted" in argument.words for argument in arguments):
         conditions.append(f"default({cel.member('entity', [removed_flag(scene)])}, false) != true")
-    out: dict[str, Any] = {}
+    out: dict[str, Any] = {"ignored": ignored} if ignored else {}
     if filters:
         out["filters"] = filters
     if conditions:
         out["where"] = conditions[0] if len(conditions) == 1 else " && ".join(f"({c})" for c in conditions)
     return out
+
+
+def _is_part_of_paging(argument: Argument) -> bool:
+    return "_".join(argument.words) in PAGING
 
 
 def _known(argument: Argument, scene: Scene) -> bool:
@@ -100,19 +111,24 @@ def _filter(
     if is_exclusion(argument) and not _known(argument, scene):
         return excluded(argument, scene)
     field = asked_field(argument, scene)
+    if field is not None and not scene.has(field):
+        field = None
     if "_".join(argument.words) in TEXTS and argument.is_text and (field is None or not field.writable):
         return _free_text(scene)
     if (part := _part_of_text(argument, scene)) is not None:
         return part
     bound = bound_of(argument, scene.fields, siblings)
     if bound is not None:
+        if not scene.has(bound[0]):
+            return None
         return {"field": bound[0].name, "op": bound[1]}
     if argument.is_flag:
         return _flag(argument, field, scene)
     if argument.is_object:
         return _object(argument, field, scene)
     if field is None:
-        return {"field": argument.name} if argument.is_scalar and not argument.is_list else None
+        named = argument.is_scalar and not argument.is_list and not (scene.makers or scene.shown)
+        return {"field": argument.name} if named else None
     return _equal(member, argument, field, scene)
 
 
@@ -165,16 +181,14 @@ def _flag(argument: Argument, field: Field | None, scene: Scene) -> dict[str, An
     if words == scene.fields.bare(argument) and field is not None and field.is_flag:
         return {"field": field.name}
     target = field if field is not None and field.is_flag else scene.fields.find(words)
+    if target is not None and not scene.has(target):
+        target = None
     given = f"default({cel.argument(argument)}, false)"
     if target is not None and target.is_flag:
         return f"!{given} || default({cel.member('entity', [target.name])}, false) == true"
-    status = scene.fields.status
-    if status is not None and status.enum and words:
-        from .states import match
-
-        value = match(status.enum, words[-1:])
-        if value is not None:
-            return f"!{given} || default({cel.member('entity', [status.name])}, null) == {cel.literal(value)}"
+    found = _status_of(words[-1:], scene)
+    if found is not None:
+        return f"!{given} || default({cel.member('entity', [found[0]])}, null) == {cel.literal(found[1])}"
     return _included(argument, scene) or None
 
 
@@ -192,14 +206,21 @@ def _included(argument: Argument, scene: Scene) -> str | None:
     given = f"default({cel.argument(argument)}, {'true' if argument.default is True else 'false'})"
     if flag is not None:
         return f"{given} || default({cel.member('entity', [flag.name])}, false) != true"
-    status = scene.fields.status
-    if status is not None and status.enum:
-        from .states import match
-
-        value = match(status.enum, argument.words[-1:])
-        if value is not None:
-            return f"{given} || default({cel.member('entity', [status.name])}, null) != {cel.literal(value)}"
+    found = _status_of(argument.words[-1:], scene)
+    if found is not None:
+        return f"{given} || default({cel.member('entity', [found[0]])}, null) != {cel.literal(found[1])}"
     return None
+
+
+def _status_of(words: Sequence[str], scene: Scene) -> tuple[str, Json] | None:
+    """The status that an adjective means, with its field: one that is listed, or that a step sets."""
+    from .states import match
+
+    status = scene.fields.status
+    if status is None or not words:
+        return None
+    value = match(status.enum or scene.steps.get(status.name, []), words)
+    return None if value is None else (status.name, value)
 
 
 def _object(argument: Argument, field: Field | None, scene: Scene) -> str | None:

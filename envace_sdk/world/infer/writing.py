@@ -12,7 +12,7 @@ from .pairs import replaced_text
 from .reading import Reading
 from .replacing import replaced_field
 from .scene import Scene
-from .states import status_value
+from .states import forms, status_value
 from .terms import NEW, OLD
 from .verbs import Sense, opposite
 from .words import bag
@@ -177,7 +177,16 @@ def try_end(member: Member, scene: Scene) -> Decision | None:
         return Decision("state", 0.8, "there is a status for it")
     if scene.removers and not gone:
         return Decision("state", 0.7, "another tool removes")
+    if not gone and _asked_for(reading.name.verb, scene):
+        return Decision("state", 0.7, "a search asks for such")
     return Decision("delete", 0.75, "no status is known for it, and no other tool removes")
+
+
+def _asked_for(verb: str, scene: Scene) -> bool:
+    """Whether a search speaks of things to which this was done: `include_closed`, `cancelled`."""
+    done = {form[-1] for form in forms(verb) if form[-1] != verb}
+    looks = (m.reading for m in scene.group.members if m.reading.sense in {"search", "count", "read"})
+    return any(argument.is_flag and argument.words[-1] in done for reading in looks for argument in reading.arguments)
 
 
 def is_missing_removal(member: Member, scene: Scene) -> bool:
