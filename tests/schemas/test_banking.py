@@ -14,7 +14,6 @@ from envace_sdk.tools.model import ToolCall
 from envace_sdk.tools.shipped import shipped
 from envace_sdk.world.diff import diff
 from envace_sdk.world.expressions import compile_template
-from envace_sdk.world.infer import infer
 from envace_sdk.world.keys import key_text
 from envace_sdk.world.seed_data import read_start
 from envace_sdk.world.state import State
@@ -90,14 +89,6 @@ def test_every_precondition_of_every_tool_is_among_the_refusals():
             if not any(re.fullmatch(form, text) for text in said):
                 missing.append((name, wording))
     assert missing == []
-
-
-def test_the_bare_catalogue_tells_most_of_what_the_tools_do():
-    inferred, written = infer(BANK.toolset).tools, BANK.dynamics.tools
-    effects = [name for name in written if inferred[name].effect != written[name].effect]
-    keys = [name for name in written if inferred[name].key != written[name].key]
-    assert len(effects) <= 0.1 * len(written), effects
-    assert len(keys) <= 0.1 * len(written), keys
 
 
 OARS = {**payee("AG-4402-1188", "Osier & Sons Boatbuilders"), "amount": 54000, "purpose": "Oars"}

@@ -16,7 +16,6 @@ from envace_sdk.tools.model import ToolCall
 from envace_sdk.tools.shipped import shipped
 from envace_sdk.world.diff import diff
 from envace_sdk.world.expressions import compile_template
-from envace_sdk.world.infer import infer
 from envace_sdk.world.seed_data import read_start
 from envace_sdk.world.state import State
 
@@ -248,13 +247,3 @@ def test_pages_of_a_listing_leave_no_gap():
         if cursor is None:
             break
     assert seen == sorted(HOUSE.start.collection("files"))
-
-
-def test_most_of_the_rules_are_found_from_the_schemas_alone():
-    inferred = infer(HOUSE.toolset)
-    same = [
-        getattr(inferred.tools[name], part) == getattr(rule, part)
-        for name, rule in HOUSE.dynamics.tools.items()
-        for part in ("effect", "key")
-    ]
-    assert sum(same) >= 0.9 * len(same)

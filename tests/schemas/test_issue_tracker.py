@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from envace_sdk.rehearse import Environment
 from envace_sdk.tools.model import ToolCall
 from envace_sdk.tools.shipped import shipped
-from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.diff import diff
-from envace_sdk.world.infer import infer
 from envace_sdk.world.seed_data import read_start
 from envace_sdk.world.state import State
 
@@ -82,15 +80,6 @@ def test_a_look_that_was_recorded_changes_nothing_when_it_is_replayed():
             world = WHOLE.world()
             replayed = asyncio.run(WHOLE.call(world, fixture.call))
             assert (replayed.layer, diff(WHOLE.start, world.state)) == ("fixture", []), fixture.call
-
-
-def test_the_rules_are_inferred_from_the_bare_catalogue_but_for_a_tenth():
-    inferred = infer(Toolset.from_definitions([tool.definition for tool in WHOLE.toolset], name="bare")).tools
-    written = WHOLE.dynamics.tools
-    effects = [name for name, rule in written.items() if inferred[name].effect != rule.effect]
-    keys = [name for name, rule in written.items() if inferred[name].key != rule.key]
-    assert len(effects) <= len(written) * 0.1, effects
-    assert len(keys) <= len(written) * 0.1, keys
 
 
 def test_passing_an_issue_sets_free_what_only_it_blocked():

@@ -21,6 +21,7 @@ from envace_sdk.tools.model import ToolCall
 from envace_sdk.tools.shipped import shipped
 from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.dynamics import Dynamics
+from envace_sdk.world.infer import infer
 from envace_sdk.world.interpret import Interpreter
 from envace_sdk.world.seed_data import read_start
 
@@ -99,6 +100,15 @@ def test_every_tool_has_a_rule_and_its_hints_agree_with_it(folder):
         assert hints["readOnlyHint"] is looks_only, name
         assert not (hints["readOnlyHint"] and hints["destructiveHint"]), name
         assert rule.effect != "delete" or hints["destructiveHint"], name
+
+
+def test_the_bare_catalogue_tells_nine_tenths_of_the_effects_and_keys(folder):
+    written = Dynamics.load(folder / "dynamics.yaml").tools
+    inferred = infer(Toolset.load(folder / "tools.json")).tools
+    told = {(name, "effect"): (rule.effect, inferred[name].effect) for name, rule in written.items()}
+    told |= {(name, "key"): (rule.key, inferred[name].key) for name, rule in written.items() if rule.key is not None}
+    missed = {place: (wanted, found) for place, (wanted, found) in told.items() if wanted != found}
+    assert len(missed) <= 0.1 * len(told), missed
 
 
 def test_start_data_fits_the_rules_and_has_no_key_twice(folder):

@@ -87,7 +87,7 @@ def _object(text):
 
 
 def parse_tools(text):
-    """Tools from lines like `create_note(title!, tags: [str], kind: a|b = a) -- Creates a note. @readOnly`."""
+    """Tools from lines like `create_note(title!, tags: [str], kind: a|b = a) -- Creates a note. @!readOnly`."""
     tools = []
     for line in text.strip().splitlines():
         if not line.strip() or line.strip().startswith("//"):
@@ -98,8 +98,8 @@ def parse_tools(text):
         line, _, output = line.partition(" => ")
         name, _, arguments = line.strip().partition("(")
         definition = {"name": name.strip(), "inputSchema": _object(arguments.rstrip().removesuffix(")"))}
-        hints = {f"{hint}Hint": True for hint in re.findall(r"@(\w+)", description)}
-        description = re.sub(r"\s*@\w+", "", description).strip()
+        hints = {f"{hint}Hint": not denied for denied, hint in re.findall(r"@(!?)(\w+)", description)}
+        description = re.sub(r"\s*@!?\w+", "", description).strip()
         if description:
             definition["description"] = description
         if hints:

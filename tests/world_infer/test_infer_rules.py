@@ -92,6 +92,43 @@ EFFECTS = {
             "run_report": "opaque - -",
         },
     ),
+    "what works something out says so in two words": (
+        "create_trip(city!)\nget_trip(trip_id!)\ntrip_cost(trip_id!, people!: int) -- Works out what it costs.",
+        {"trip_cost": "compute - -"},
+    ),
+    "what is handed over is not made": (
+        """
+        search_tools(holder) => {tools!: [{tag!, serial!, holder, place}]}
+        hand_over_tool(tag!, holder!) => {tool!: {tag!, serial!, holder, place}} -- Records who has it.
+        """,
+        {"hand_over_tool": "update tools args.tag"},
+    ),
+    "a change of a thing that is called by what it takes or sets": (
+        """
+        place_order(sku!) => {order_id!, sku!, note, coupon_code, total: num}
+        get_order(order_id!) => {order_id!, sku!, note, coupon_code, total: num}
+        apply_coupon(order_id!, coupon_code!) => {order_id!, sku!, note, coupon_code, total: num}
+        set_wrapping(order_id!, ribbon!) => {order_id!, sku!, note, coupon_code, total: num}
+        """,
+        {"apply_coupon": "update orders args.order_id", "set_wrapping": "update orders args.order_id"},
+    ),
+    "another thing of a thing is not a change of it": (
+        """
+        create_order(sku!) => {order_id!, sku!, note, total: num}
+        get_order(order_id!) => {order_id!, sku!, note, total: num}
+        open_claim(order_id!, text!) => {claim_id!, order_id!, text!}
+        get_claim(claim_id!) => {claim_id!, order_id!, text!}
+        """,
+        {"open_claim": "create claims -", "get_claim": "read claims args.claim_id"},
+    ),
+    "what answers with a new id makes something": (
+        """
+        search_permits(person) => {permits!: [{permit_id!, person!, area!}]}
+        permit_entry(person!, area!) => {permit!: {permit_id!, person!, area!}} @!readOnly
+        run_script(script!, host!) => {run!: {run_id!, script!, host!, outcome}} @!readOnly
+        """,
+        {"permit_entry": "create permits -", "run_script": "create runs -"},
+    ),
     "a tool named after a field": (
         """
         create_ticket(title!, priority: low|high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .answered import follow_answers
 from .groups import MAKING, Group, Member, Phrase
 from .ids import STRONG, WEAK, names_thing
 from .inlays import fold_inlays
@@ -21,6 +22,7 @@ def merge(groups: list[Group]) -> None:
     """Join, move and fold in place."""
     _join_keys(groups)
     _move_parts(groups)
+    follow_answers(groups)
     _follow_keys(groups)
     join_views(groups)
     fold_inlays(groups)

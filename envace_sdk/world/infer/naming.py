@@ -5,6 +5,7 @@ from __future__ import annotations
 from .arguments import Argument
 from .groups import Group, Member
 from .ids import STRONG, WEAK, is_id, names_thing
+from .outputs import shape_of
 from .owning import owner_of
 from .reading import Reading
 from .terms import NEW, OLD
@@ -60,6 +61,9 @@ def is_single(member: Member) -> bool:
 _SOURCES = bag("query queries sql statement expression script prompt question text q")
 """What is run or searched rather than named, even where the tool is named after it: `run_query(query)`."""
 
+_SHOWN = 0.6
+"""How much an argument with which the answered thing opens looks like its name."""
+
 _MANY = 5
 """From this many tools on, what all of them ask for is where they work, not what they work on."""
 
@@ -84,6 +88,8 @@ def own_id(member: Member, group: Group) -> Argument | None:
             score = min(score, 0.1)
         elif owner_of(argument, group.siblings, group) is not None:
             score = 0.2
+        if score < _SHOWN and _opens_answer(argument, reading) and owner_of(argument, group.siblings, group) is None:
+            score = _SHOWN
         if len(argument.words) > 1:
             score += 0.2 if argument.words[0] in OLD and score else 0
             score = min(score, 0.3) if argument.words[0] in NEW else score
@@ -101,6 +107,15 @@ def own_id(member: Member, group: Group) -> Argument | None:
         if score > 0.3 and not context and (best is None or (score, -place) > best[:2]):
             best = (score, -place, argument)
     return best[2] if best else None
+
+
+def _opens_answer(argument: Argument, reading: Reading) -> bool:
+    """Whether the thing that the tool answers opens with what the argument gives, as things open with their keys."""
+    shape = shape_of(reading.tool)
+    if shape is None or shape.wrap is None or shape.many or not shape.fields or not argument.required:
+        return False
+    own = argument.is_text and not argument.enum and not argument.is_list
+    return own and shape.fields[0].words == argument.words
 
 
 def _names_many(argument: Argument, group: Group) -> float:
