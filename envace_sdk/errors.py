@@ -11,10 +11,12 @@ EnvaceError
 │   └── MissError           only recordings may answer, and none does
 ├── WorldError              a world, snapshot or start data is not usable
 ├── UnknownToolError        a call names a tool that the toolset does not have
+├── ToolCallError           a tool that is called as a function answers with an error
 ├── FaultError              a fault plan is wrong
 ├── LostAnswerError         a call was made, and its answer never came (an injected fault)
 │   ├── TimedOutError       … in time
 │   └── DisconnectedError   … because the connection closed
+├── RealCallError           a test called something real
 ├── TaskError               a task file is wrong
 ├── StoreError              the database is missing, too new, or refuses
 │   └── StaleWorldError     somebody else has saved the world since it was loaded
@@ -39,11 +41,13 @@ __all__ = [
     "FixtureError",
     "LostAnswerError",
     "MissError",
+    "RealCallError",
     "SchemaError",
     "StaleWorldError",
     "StoreError",
     "TaskError",
     "TimedOutError",
+    "ToolCallError",
     "ToolsetError",
     "UnknownToolError",
     "UnsatisfiableError",
@@ -100,6 +104,16 @@ class UnknownToolError(EnvaceError):
         self.name = name
 
 
+class ToolCallError(EnvaceError):
+    """A tool that is called as a function answers with an error: the message is its text."""
+
+    def __init__(self, tool: str, message: str, meta: Mapping[str, Json] | None = None) -> None:
+        super().__init__(message)
+        self.tool = tool
+        self.meta = dict(meta or {})
+        """With the evidence label."""
+
+
 class FaultError(EnvaceError):
     """A fault plan is wrong; the message names the file and the field."""
 
@@ -118,6 +132,10 @@ class TimedOutError(LostAnswerError, TimeoutError):
 
 class DisconnectedError(LostAnswerError, ConnectionError):
     """The connection closed before the answer came."""
+
+
+class RealCallError(EnvaceError, AssertionError):
+    """A test was about to call something real; the message says what, and from where."""
 
 
 class TaskError(EnvaceError):

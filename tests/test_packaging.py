@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -65,35 +66,54 @@ def test_the_wheel_holds_code_types_migrations_and_the_data_of_the_shipped_tools
     assert not [name for name in names if name.startswith(("tests/", "mcp_servers/", "schemas/"))]
 
 
-@pytest.mark.slow
-def test_the_wheel_alone_in_a_new_venv_serves_a_shipped_toolset(wheel, tmp_path):
-    venv.create(tmp_path / "venv", with_pip=True)
-    bin_ = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    pins = tmp_path / "pins.txt"
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Runs a command of a new virtual environment that has the wheel, and pytest, and nothing of this tree."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder / "venv", with_pip=True)
+    bin_ = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    pins = folder / "pins.txt"
     pins.write_text(_pins())
     subprocess.run(
-        [bin_ / "python", "-m", "pip", "install", "--quiet", "--constraint", pins, f"{wheel}[mcp]"],
+        [bin_ / "python", "-m", "pip", "install", "--quiet", "--constraint", pins, f"{wheel}[mcp]", "pytest"],
         check=True,
-        cwd=tmp_path,
+        cwd=folder,
     )
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    run = subprocess.run(
-        [bin_ / "envace-sdk", "demo"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    where = subprocess.run(
-        [
-            bin_ / "python",
-            "-c",
-            "import envace_sdk, envace_sdk.mcp_servers as m; print(envace_sdk.__file__, m.__file__)",
-        ],
+
+    def run(command, *arguments, cwd):
+        words = [bin_ / command, *arguments]
+        return subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
+
+    return run
+
+
+@pytest.mark.slow
+def test_the_wheel_alone_in_a_new_venv_serves_a_shipped_toolset(installed, tmp_path):
+    demo = installed("envace-sdk", "demo", cwd=tmp_path)
+    assert demo.returncode == 0, demo.stdout + demo.stderr
+    where = installed(
+        "python",
+        "-c",
+        "import envace_sdk, envace_sdk.mcp_servers as m; print(envace_sdk.__file__, m.__file__)",
         cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-    assert all(Path(file).is_relative_to(tmp_path) for file in where)
+    )
+    files = where.stdout.split()
+    assert len(files) == 2
+    assert not [file for file in files if Path(file).is_relative_to(ROOT)]
+
+
+@pytest.mark.slow
+def test_the_sample_project_uses_the_plugin_of_the_wheel_and_its_real_call_fails(installed, tmp_path):
+    project = shutil.copytree(ROOT / "examples" / "pytest_project", tmp_path / "project")
+    passed = installed("pytest", cwd=project)
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+    assert "5 passed, 1 skipped" in passed.stdout
+    failed = installed("pytest", "--run-real", cwd=project)
+    assert failed.returncode == 1
+    assert "1 failed, 5 passed" in failed.stdout
+    assert "this test called something real, which was refused:" in failed.stdout
+    assert "look-up of the host rates.example.com, from agent.py:" in failed.stdout
 
 
 def _pins():

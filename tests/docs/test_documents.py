@@ -11,7 +11,7 @@ from envace_sdk.cli.main import cli
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"<!-- (?P<file>docs/examples/\S+) -->\n```\w*\n(?P<text>.*?)```", re.DOTALL)
+BLOCK = re.compile(r"<!-- (?P<file>(?:docs/)?examples/\S+) -->\n```\w*\n(?P<text>.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
 

@@ -1,0 +1,1 @@
+"""Adapters, one package for each agent framework; each needs its framework and nothing else."""
