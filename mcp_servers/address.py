@@ -38,6 +38,10 @@ class Address:
             raise ValueError(f"{text!r}: put an IPv6 address in brackets, [::1]:8000")
         if not host or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
             raise ValueError(f"{text!r}: expected HOST:PORT, as in 127.0.0.1:8000")
+        try:
+            host.encode("idna")
+        except UnicodeError:
+            raise ValueError(f"{text!r}: {host[:100]!r} can be no host; expected HOST:PORT") from None
         return cls(host, int(port))
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import socket
 import urllib.error
@@ -61,8 +62,14 @@ class HttpServer:
 
     def ask(self, do: str, **arguments: Json) -> Any:
         """As `Server.ask`."""
-        if urlsplit(self.url).scheme not in ("http", "https"):
+        try:
+            scheme = urlsplit(self.url).scheme
+        except ValueError as error:
+            raise WorldError(f"{self.url}: not a URL: {error}") from None
+        if scheme not in ("http", "https"):
             raise WorldError(f"{self.url}: expected an http:// or https:// URL")
+        if not self.token.isascii() or not self.token.isprintable():
+            raise WorldError("the control token holds characters that no header can carry")
         request = urllib.request.Request(  # noqa: S310  the scheme was looked at
             f"{self.url.rstrip('/')}/control/{do}",
             data=json.dumps(arguments).encode(),
@@ -79,7 +86,7 @@ class HttpServer:
                 hint = {401: "wrong token", 404: "no /control there: the server needs --control-token"}
                 raise WorldError(f"{self.url}: {hint.get(error.code, error.reason)}") from error
             return _result(body)
-        except OSError as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             raise WorldError(f"{self.url}: cannot be reached: {error}") from error
 
 
@@ -89,7 +96,7 @@ def _result(line: bytes) -> Any:
         if answer["ok"] is True:
             return answer["result"]
         reason = str(answer["error"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise WorldError("the server gave no usable answer") from error
     raise WorldError(reason)
 

@@ -100,7 +100,7 @@ def _parse(words: tuple[str, ...]) -> list[tuple[str, dict[str, Any]]]:
         text = sys.stdin.read() if word == "-" else word
         try:
             arguments = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise click.UsageError(f"arguments of {found[-1][0]}: not JSON: {error}") from error
         if not isinstance(arguments, dict):
             raise click.UsageError(f"arguments of {found[-1][0]}: expected a JSON object")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 from typing import Final
 
@@ -73,6 +74,9 @@ def main() -> None:
     """Run the command line; errors of the SDK end it with one line on stderr and exit code 3."""
     from envace_sdk.errors import EnvaceError
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a world, or a file, may hold what the terminal cannot show
     try:
         cli(standalone_mode=False)
     except click.exceptions.Exit as leaving:

@@ -123,7 +123,10 @@ def snapshot(name: str, snapshot_name: str | None, output: str | None, form: str
     chosen = {} if snapshot_name is None else {"name": snapshot_name}
     result = _ask("snapshot", name, target, state=output is not None, **chosen)
     if output is not None:
-        Path(output).write_text(json.dumps(result.pop("state"), ensure_ascii=False) + "\n", encoding="utf-8")
+        try:
+            Path(output).write_text(json.dumps(result.pop("state")) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise click.ClickException(f"{output}: cannot be written: {error.strerror or error}") from error
     _print(result, form)
 
 
@@ -141,7 +144,7 @@ def restore(name: str, snapshot_name: str | None, file: str | None, form: str, *
         return
     try:
         state = json.loads(Path(file).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise click.ClickException(f"{file}: not a state file: {error}") from error
     _print(_ask("restore", name, target, state=state), form)
 

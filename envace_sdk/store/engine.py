@@ -36,7 +36,7 @@ def connect(url: str | None) -> Engine:
     """
     try:
         parsed = make_url(url or default_url())
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         # The text may hold a password, so it is not repeated.
         raise StoreError("the database URL cannot be read; expected sqlite:///PATH or postgresql://HOST/NAME") from None
     match parsed.get_backend_name():

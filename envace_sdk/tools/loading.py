@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import sys
 import urllib.error
 import urllib.request
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from envace_sdk.errors import FixtureError, ToolsetError, UpstreamError
 from envace_sdk.json import Json
@@ -231,12 +232,21 @@ def _raw(text: str, document: Json, loaded: Loaded) -> bytes | None:
 
 
 def _from_url(url: str, access: Access) -> Loaded:
-    parts = urlsplit(url)
+    parts = _parts(url)
     if parts.path.endswith(_SUFFIXES):
         where = f"{parts.scheme}://{parts.hostname}{parts.path}"
         return _from_text(_fetch(url, where, access), where, _stem(Path(parts.path)), access)
     target = access.extend(Target(url=url))
     return read_catalogue(pull_now(target), parts.hostname or "server")
+
+
+def _parts(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018  read only now
+    except ValueError as error:
+        raise ToolsetError(f"{url.partition('?')[0]}: not a URL: {error}") from None
+    return parts
 
 
 def _fetch(url: str, where: str, access: Access) -> bytes:
@@ -252,7 +262,7 @@ def _fetch(url: str, where: str, access: Access) -> bytes:
     except urllib.error.HTTPError as error:
         error.close()
         raise UpstreamError(f"{where}: HTTP {error.code} {error.reason}") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         raise UpstreamError(f"{where}: cannot be fetched: {getattr(error, 'reason', None) or error}") from error
 
 

@@ -109,5 +109,5 @@ class ToolResult:
         text = self.first_text
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return text

@@ -291,6 +291,17 @@ async def test_the_command_line_works_on_a_running_server(worlds, cli, tmp_path)
         assert {row["world"] for row in rows} == {"mine", "other"}
 
 
+async def test_the_command_line_shows_what_a_terminal_cannot(worlds, cli, tmp_path):
+    world = worlds.get()
+    world.commit(world.state.put("items", "I-1", {"title": "\ud800"}))
+    with control_server(worlds):
+        assert r"\ud800" in _text(cli("world", "show", "default", "--collection", "items"))
+        assert r"\ud800" not in _text(cli("world", "snapshot", "default", "--output", tmp_path / "s.json"))
+        assert r"\ud800" in (tmp_path / "s.json").read_text()
+        failed = cli("world", "snapshot", "default", "--output", tmp_path / "none" / "s.json")
+    assert (failed.code, "cannot be written" in failed.err) == (3, True)
+
+
 @pytest.mark.parametrize(
     "words",
     [
