@@ -183,6 +183,9 @@ class ToolRule(_Model):
     remove: dict[str, Expression] = Field(default_factory=dict)
     """List field to the value removed from it (all equal elements)."""
     also: list[Change] = Field(default_factory=list)
+    unless: Expression | None = None
+    """Where this holds, the call only tries: it is answered as it would be, but changes nothing. `entity` is the entity
+    before the changes."""
     where: Expression | None = None
     """Search: keep entities for which this holds, with `entity` bound to each."""
     filters: dict[str, Filter] = Field(default_factory=dict)

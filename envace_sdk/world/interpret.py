@@ -123,6 +123,7 @@ class _Rule:
         self._also = [
             AlsoChange(change, dynamics, f"{place}.also[{position}]") for position, change in enumerate(rule.also)
         ]
+        self._unless = Formula(rule.unless, f"{place}.unless") if rule.unless is not None else None
         self._search = Search(rule, place) if rule.effect == "search" else None
         self._answering = Answering(rule, place)
         told = rule.returns
@@ -145,11 +146,14 @@ class _Rule:
                 raise RefusedError(status, wording(scope))
         if self._is_silent:
             raise UnseenError
+        tries = self._unless is not None and self._unless.holds(scope)
         journal = Journal()
         key = self._change(subject, scope, journal, minted)
         for change in self._also:
             change.apply(scope, journal)
         given = self._answer(subject, key, scope)
+        if tries:
+            return Answer(given.value, state, self.rule, is_text=given.is_text, reads=frozenset(scope.reads))
         return Answer(
             given.value,
             scope.state if journal.written else state,

@@ -9,6 +9,7 @@ from envace_sdk.json import UNSET, Json, Unset
 
 from .arguments import Argument
 from .ids import STRONG, bare
+from .trying import is_trial
 from .words import bag, plural, singular, spell
 
 __all__ = ["STATUS", "Field", "Fields", "is_control"]
@@ -23,8 +24,8 @@ _SWITCHES = bag("force verbose wait async raw silent quiet notify recursive perm
 """The same, where they are yes or no."""
 
 _VIEWS = bag(
-    "expand include includes fields select embed view depth format verbose raw page timeout locale timezone time_zone tz "
-    "detail_level verbosity"
+    "expand include includes fields select embed view depth format verbose raw page timeout locale timezone time_zone "
+    "tz detail_level verbosity"
 )
 """The same, in a tool that only looks."""
 
@@ -169,6 +170,11 @@ def is_control(argument: Argument, *, looking: bool = False) -> bool:
     joined = "_".join(argument.words)
     if argument.is_object:
         return False
-    if joined in CONTROL or (argument.is_flag and joined in _SWITCHES) or (looking and joined in _VIEWS):
+    if (
+        is_trial(argument)
+        or joined in CONTROL
+        or (argument.is_flag and joined in _SWITCHES)
+        or (looking and joined in _VIEWS)
+    ):
         return True
     return argument.is_flag and argument.words[:1] in {("include",), ("with",), ("notify",), ("send",), ("return",)}

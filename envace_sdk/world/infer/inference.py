@@ -27,6 +27,7 @@ from .removals import clear_rule, delete_many_rule, delete_rule, read_many_rule,
 from .replacing import replace_rule
 from .scene import Scene
 from .searches import count_rule, search_rule
+from .trying import tried_by
 from .words import plural, spell, split, style_of
 
 __all__ = ["infer"]
@@ -182,8 +183,14 @@ def _rule(case: Case) -> ToolRule:
     if ignored:
         sure = round(max(sure - _IGNORING, 0.1), 2)
         reason += f"; nothing says what {', '.join(map(repr, ignored[:5]))} narrows"
+    if _writes(built) and (condition := tried_by(case.member.reading, case.scene)):
+        built["unless"] = condition
     filled = {name: value for name, value in built.items() if value not in ({}, [], None)}
     return ToolRule(**filled, confidence=sure, reason=reason)
+
+
+def _writes(built: Mapping[str, Any]) -> bool:
+    return built["effect"] in {"create", "update", "delete"} or bool(built.get("also"))
 
 
 def _is_chosen(scene: Scene) -> bool:
