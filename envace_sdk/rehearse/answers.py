@@ -7,35 +7,50 @@ from random import Random
 from envace_sdk.json import UNSET, Json, Unset
 from envace_sdk.jsonschema import compile_schema, generate
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
-from envace_sdk.world.interpret import Answer, Emitted
+from envace_sdk.world.dynamics import Dynamics
+from envace_sdk.world.interpret import Answer
 from envace_sdk.world.state import State
 
 from .base import Context, Layer, Rehearsal
+from .remember import KeyTakenError, remember
+from .rewritten import rewritten
 from .shapes import carried
 
-__all__ = ["fit", "present"]
+__all__ = ["REWRITTEN", "fit", "present"]
+
+REWRITTEN = 0.2
+"""Confidence in an answer for which a value of the caller's, or of the world's, had to give way to the schema."""
 
 
-def present(answer: Answer, call: ToolCall, context: Context, layer: Layer) -> Rehearsal:
+def present(answer: Answer, call: ToolCall, context: Context, layer: Layer, dynamics: Dynamics) -> Rehearsal:
     """The rehearsal that an interpreted rule amounts to.
 
     Raises:
         UnsatisfiableError: the tool's output schema admits nothing.
     """
     rule, tool = answer.rule, context.tool
+    confidence, reason, writes, state = answer.confidence, rule.reason, answer.writes, answer.state
     if answer.error is not None:
         result, state = ToolResult.text(answer.error, is_error=True), context.state
     elif answer.is_text and tool.output_schema is None:
-        result, state = ToolResult.text(answer.value), answer.state
+        result = ToolResult.text(answer.value)
     else:
         known = UNSET if answer.is_text else answer.value
-        value = fit(tool, known, call, answer.state, context.random)
-        state = answer.state
+        value = fit(tool, known, call, state, context.random)
         if value is not known and not answer.is_text:
-            state = _remember(answer.value, value, answer.entities, state)
+            given = call.arguments if rule.effect in {"create", "update"} else {}
+            changed = rewritten(answer.value, value, given)
+            if changed:
+                confidence = min(confidence, REWRITTEN)
+                reason = "; ".join(filter(None, (reason, changed)))
+            try:
+                state, writes = remember(answer, value, context.state, dynamics)
+            except KeyTakenError as taken:
+                result = ToolResult.text(str(taken), is_error=True)
+                return Rehearsal(result, context.state, layer, "conflict", confidence, reason)
         text = answer.value if answer.is_text else None
         result = ToolResult.json(value, structured=tool.output_schema is not None, text=text)
-    return Rehearsal(result, state, layer, answer.outcome, answer.confidence, rule.reason, writes=answer.writes)
+    return Rehearsal(result, state, layer, answer.outcome, confidence, reason, writes=writes)
 
 
 def fit(tool: Tool, known: Json | Unset, call: ToolCall, state: State, random: Random) -> Json:
@@ -50,29 +65,3 @@ def fit(tool: Tool, known: Json | Unset, call: ToolCall, state: State, random: R
     if not known:
         known = carried(schema, call.arguments)
     return generate(schema, random=random, clock=state.clock, known=known, hints=call.arguments, name=tool.name)
-
-
-def _remember(before: Json, after: Json, entities: tuple[Emitted, ...], state: State) -> State:
-    """What completion added to an entity is from now on a fact of the world."""
-    for emitted in entities:
-        shown, completed = _at(before, emitted.pointer), _at(after, emitted.pointer)
-        held = state.get(emitted.collection, emitted.key)
-        if not isinstance(completed, dict) or not isinstance(shown, dict) or held is None:
-            continue
-        news = {
-            field: value
-            for field, value in completed.items()
-            if shown.get(field, UNSET) == held.get(field, UNSET) and held.get(field, UNSET) != value
-        }
-        if news:
-            state = state.put(emitted.collection, emitted.key, {**held, **news})
-    return state
-
-
-def _at(value: Json, pointer: tuple[str | int, ...]) -> Json:
-    for step in pointer:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return value

@@ -28,7 +28,7 @@ class DynamicsRehearser:
         if self._is_unknown(context.tool.name, context.state):
             return None
         answer = self._interpreter.run(context.tool, call.arguments, context.state, context.random)
-        return None if answer is None else present(answer, call, context, "dynamics")
+        return None if answer is None else present(answer, call, context, "dynamics", self._interpreter.dynamics)
 
     def _is_unknown(self, tool: str, state: State) -> bool:
         """Whether the tool searches a collection that the real world fills and this one has never seen into."""

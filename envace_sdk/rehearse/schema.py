@@ -22,7 +22,8 @@ from envace_sdk.world.state import State
 
 from .answers import present
 from .base import Context, Rehearsal
-from .shapes import answer_schema, carried, entity_schema
+from .keyschemas import KeySchemas
+from .shapes import answer_schema, carried, entity_schema, properties
 
 __all__ = ["SchemaRehearser"]
 
@@ -37,11 +38,17 @@ class SchemaRehearser:
     """Always answers; it only knows what is well-formed, so it is asked last."""
 
     def __init__(
-        self, tools: Sequence[Tool], dynamics: Dynamics, interpreter: Interpreter, fixtures: Sequence[Fixture] = ()
+        self,
+        tools: Sequence[Tool],
+        dynamics: Dynamics,
+        interpreter: Interpreter,
+        keys: KeySchemas,
+        fixtures: Sequence[Fixture] = (),
     ) -> None:
         self._tools = tools
         self._dynamics = dynamics
         self._interpreter = interpreter
+        self._keys = keys
         self._fixtures = fixtures
 
     async def rehearse(self, call: ToolCall, context: Context) -> Rehearsal | None:
@@ -56,7 +63,7 @@ class SchemaRehearser:
             state = self._populate(rule, rule.collection, call, context)
             answer = self._interpreter.run(context.tool, call.arguments, state, context.random)
             if answer is not None:
-                rehearsal = present(answer, call, context, "schema")
+                rehearsal = present(answer, call, context, "schema", self._dynamics)
                 return _guessed(rehearsal, state if rehearsal.result.is_error else rehearsal.state)
         return _guessed(self._instance(call, context), context.state)
 
@@ -89,7 +96,8 @@ class SchemaRehearser:
         schema = entity_schema(collection, self._tools, self._dynamics, list(islice(held.values(), 5)))
         fields = self._dynamics.collections[collection].key_fields
         if key is None:
-            key = mint(collection, self._dynamics.collections[collection], state, context.random, schema)
+            wish = {**schema, "properties": {**properties(schema), **properties(self._keys(collection))}}
+            key = mint(collection, self._dynamics.collections[collection], state, context.random, wish)
         parts = key if isinstance(key, list) and len(fields) > 1 else [key]
         known: Json = {}
         for field, value in (*wanted.items(), *zip(fields, parts, strict=False)):
@@ -97,7 +105,13 @@ class SchemaRehearser:
         entity = generate(
             schema, random=context.random, clock=state.clock, known=known, hints=call.arguments, name=collection
         )
-        return state.put(collection, key_text(key), entity) if isinstance(entity, dict) else state
+        if not isinstance(entity, dict):
+            return state
+        for field, value in zip(fields, parts, strict=False):
+            made = get_path(entity, field)
+            if made is UNSET or key_text(made) != key_text(value):
+                entity = set_path(entity, field, value)  # it is what was asked for, whatever its schema would have
+        return state.put(collection, key_text(key), entity)
 
     def _instance(self, call: ToolCall, context: Context) -> Rehearsal:
         tool = context.tool

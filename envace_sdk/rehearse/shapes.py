@@ -16,9 +16,9 @@ from envace_sdk.world.dynamics import Dynamics, ToolRule
 
 from .samples import sample_schema
 
-__all__ = ["answer_schema", "carried", "entity_schema"]
+__all__ = ["TRUST", "answer_schema", "carried", "entity_schema", "follow", "properties", "shown_entity"]
 
-_TRUST = {"read": 0, "create": 1, "update": 2, "search": 3}
+TRUST = {"read": 0, "create": 1, "update": 2, "search": 3}
 """Whose output schema shows an entity best: a read shows it whole, a search may cut it."""
 
 _RETURNS = re.compile(r"\breturns?\b(?:\s+(?:an?|the|its|their|each|all))*\s+([^.;:\n(]{3,120})", re.IGNORECASE)
@@ -34,8 +34,8 @@ def entity_schema(
         (tool, rule) for tool in tools if (rule := dynamics.tools.get(tool.name)) and rule.collection == collection
     ]
     keys = dynamics.collections[collection].key_fields
-    for tool, rule in sorted(rules, key=lambda pair: _TRUST.get(pair[1].effect, 9)):
-        shown = _shown_entity(tool, rule)
+    for tool, rule in sorted(rules, key=lambda pair: TRUST.get(pair[1].effect, 9)):
+        shown = shown_entity(tool, rule)
         if shown is not None:
             return shown
     if known:
@@ -50,7 +50,7 @@ def answer_schema(tool: Tool, fixtures: Iterable[Fixture]) -> Json:
     seen = [f.result.value() for f in fixtures if f.call.name == tool.name and not f.result.is_error]
     if seen:
         return sample_schema(seen)
-    echoed = {name: schema for name, schema in _properties(tool.input_schema).items() if _is_scalar(schema)}
+    echoed = {name: schema for name, schema in properties(tool.input_schema).items() if _is_scalar(schema)}
     told: dict[str, Json] = {name: {} for name in _described_fields(tool.description)}
     told = told or {"status": {"const": "ok"}}
     return {"type": "object", "properties": {**echoed, **told}, "required": list(told)}
@@ -61,29 +61,29 @@ def carried(schema: Json, arguments: Mapping[str, Json]) -> Json | Unset:
 
     Single values are carried by name wherever they stand, as the generator's hints.
     """
-    fields = _properties(_follow(schema, schema)) if isinstance(schema, dict) else {}
+    fields = properties(follow(schema, schema)) if isinstance(schema, dict) else {}
     found = {name: value for name, value in arguments.items() if name in fields and isinstance(value, dict | list)}
     return found or UNSET
 
 
-def _shown_entity(tool: Tool, rule: ToolRule) -> dict[str, Json] | None:
+def shown_entity(tool: Tool, rule: ToolRule) -> dict[str, Json] | None:
     """The part of the tool's output schema that describes one entity, with the definitions it refers to."""
     root = tool.output_schema
-    if not isinstance(root, dict) or rule.effect not in _TRUST or rule.returns.object or rule.returns.text:
+    if not isinstance(root, dict) or rule.effect not in TRUST or rule.returns.object or rule.returns.text:
         return None
     part: Json = root
     if rule.returns.wrap is not None:
-        part = _properties(_follow(part, root)).get(rule.returns.wrap)
+        part = properties(follow(part, root)).get(rule.returns.wrap)
     if rule.effect == "search":
-        part = _follow(part, root)
+        part = follow(part, root)
         part = part.get("items") if isinstance(part, dict) else None
-    if not isinstance(part, dict) or not _properties(_follow(part, root)):
+    if not isinstance(part, dict) or not properties(follow(part, root)):
         return None
     definitions = {name: root[name] for name in ("$defs", "definitions", "$schema") if name in root}
     return {**definitions, **part}
 
 
-def _follow(schema: Json, root: Mapping[str, Json]) -> Json:
+def follow(schema: Json, root: Mapping[str, Json]) -> Json:
     """The schema that a local `$ref` names; the schema itself where it has none, or a chain of them is too long."""
     for _ in range(8):
         if not isinstance(schema, dict) or not isinstance(ref := schema.get("$ref"), str) or not ref.startswith("#/"):
@@ -98,7 +98,7 @@ def _follow(schema: Json, root: Mapping[str, Json]) -> Json:
 def _from_arguments(rules: Sequence[tuple[Tool, ToolRule]], keys: Sequence[str]) -> dict[str, Json]:
     fields: dict[str, Json] = {key: {} for key in keys}
     for tool, rule in rules:
-        arguments = _properties(tool.input_schema)
+        arguments = properties(tool.input_schema)
         if rule.effect in {"create", "update"}:
             taken = rule.take if isinstance(rule.take, dict) else {name: name for name in _taken(rule, arguments)}
             for field, source in taken.items():
@@ -136,7 +136,8 @@ def _described_fields(description: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _properties(schema: Json) -> Mapping[str, Json]:
+def properties(schema: Json) -> Mapping[str, Json]:
+    """The properties that an object schema names itself."""
     found = schema.get("properties") if isinstance(schema, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 

@@ -143,7 +143,10 @@ class Target:
 
     def _mint(self, parts: Sequence[Json], scope: Scope) -> Json:
         try:
-            value, scope.state = mint_key(self.collection, self.rule, scope.state, scope.random, parts=parts)
+            schema = scope.wanted_key(self.collection)
+            value, scope.state = mint_key(
+                self.collection, self.rule, scope.state, scope.random, schema=schema, parts=parts
+            )
         except WorldError as error:
             raise DynamicsError(f"{self.place}: {error}") from error
         return value

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from dataclasses import replace
 from itertools import islice
 from random import Random
-from uuid import UUID
 
-from envace_sdk.errors import WorldError
+from envace_sdk.errors import SchemaError, WorldError
 from envace_sdk.json import UNSET, Json, Unset
 
 from .collection import Collection
 from .dynamics import CollectionRule
 from .index import Entry
+from .keyfield import admits, first_number, free_key
 from .keys import Document, get_path, key_text
-from .keyshape import Numbered, Scattered, Shape, alphabet, highest, shape_of
+from .keyshape import Numbered, Scattered, Shape, highest, shape_of
+from .minttemplate import template_shape
 from .names import noun_of
 from .schemakey import field_schema, shape_from_schema
 from .state import State
 
 __all__ = ["mint", "mint_key"]
 
-_PLACE = re.compile(r"\{(n|int|hex|alnum|uuid)(?::(\d{1,3}))?\}", re.ASCII)
 _ATTEMPTS = 200
 _SAMPLE = 20
 """How many entities are looked at to learn what keys look like."""
@@ -32,7 +32,8 @@ _SAMPLE = 20
 def mint(name: str, rule: CollectionRule, state: State, random: Random, schema: Json = None) -> Json:
     """A key for a new entity of a collection; of a composite key, the list of its parts.
 
-    `schema`: the JSON Schema of such an entity, asked where neither the rule nor the entities tell what keys look like.
+    `schema`: the JSON Schema of such an entity. It tells what keys look like where neither the rule nor the entities
+    do, and a key that its key fields do not allow is not made.
 
     Raises:
         WorldError: no new key can be found, or the collection's `mint` is wrong.
@@ -80,18 +81,40 @@ def _part(
     schema: Json,
     taken: Callable[[Json], bool],
 ) -> tuple[Json, State]:
+    wanted = field_schema(schema, field)
     shape = _shape(state.collection(name), name, field, rule, schema)
     if isinstance(shape, Numbered):
         counter = name if isinstance(rule.key, str) else f"{name}.{field}"
         number = _next_number(state, name, field, counter, rule, shape)
-        while taken(shape.key(number)):
+        if shape.integer:
+            number = max(number, first_number(wanted))
+        for _ in range(_ATTEMPTS):
+            while taken(shape.key(number)):
+                number += 1
+            if admits(wanted, shape.key(number)):
+                return shape.key(number), state.counted(counter, number + 1)
             number += 1
-        return shape.key(number), state.counted(counter, number + 1)
-    for _ in range(_ATTEMPTS):
-        part = shape.key(random)
-        if not taken(part):
-            return part, state
-    raise WorldError(f"collection {name!r}: no new key found in {_ATTEMPTS} attempts; give it a longer `mint`")
+    else:
+        for _ in range(_ATTEMPTS):
+            part = shape.key(random)
+            if admits(wanted, part) and not taken(part):
+                return part, state
+    if wanted is None:
+        raise WorldError(f"collection {name!r}: no new key found in {_ATTEMPTS} attempts; give it a longer `mint`")
+    single = isinstance(rule.key, str)
+    try:
+        return free_key(wanted, random, taken, lambda: _used(state.collection(name), field) if single else ()), state
+    except SchemaError as error:
+        raise WorldError(f"collection {name!r}: no new key is left for {field!r}: {error}") from error
+
+
+def _used(collection: Collection, field: str) -> Iterator[Json]:
+    """The keys that are or were there, removed ones in each form that their text may have had."""
+    yield from (get_path(document, field) for document in collection.values())
+    for key in collection.removed():
+        yield key
+        if key.lstrip("-").isdecimal() and len(key) < 20:
+            yield int(key)
 
 
 def _shape(collection: Collection, name: str, field: str, rule: CollectionRule, schema: Json) -> Shape:
@@ -100,10 +123,17 @@ def _shape(collection: Collection, name: str, field: str, rule: CollectionRule, 
     shape = _usual(collection, field)
     wanted = field_schema(schema, field)
     if rule.mint:
-        asked = shape is None and isinstance(wanted, dict) and wanted.get("type") == "integer"
-        return _template(rule.mint, integer=asked or (isinstance(shape, Numbered) and shape.integer))
+        return _typed(_template(rule.mint, integer=isinstance(shape, Numbered) and shape.integer), wanted)
     word = re.sub("[^a-z0-9]", "", noun_of(name, rule).lower())[:4]
-    return shape or shape_from_schema(wanted) or _template(f"{word or 'id'}_{{hex:8}}", integer=False)
+    return _typed(shape or shape_from_schema(wanted) or _template(f"{word or 'id'}_{{hex:8}}", integer=False), wanted)
+
+
+def _typed(shape: Shape, wanted: Json) -> Shape:
+    """Bare numbers are integers or texts as the schema has them."""
+    kind = wanted.get("type") if isinstance(wanted, dict) else None
+    if kind not in ("integer", "string") or not isinstance(shape, Numbered) or shape.prefix or shape.suffix:
+        return shape
+    return shape if shape.integer == (kind == "integer") else replace(shape, integer=kind == "integer")
 
 
 def _usual(collection: Collection, field: str) -> Shape | None:
@@ -125,25 +155,11 @@ def _common(documents: list[Document], field: str) -> Shape | None:
     return shape_of([value for value in values if isinstance(value, str)])
 
 
-@lru_cache(maxsize=1024)
 def _template(text: str, *, integer: bool) -> Shape:
-    places = list(_PLACE.finditer(text))
-    if len(places) != 1:
-        raise WorldError(
-            f"mint {text!r}: expected one of {{n}}, {{n:05}}, {{int}}, {{hex:8}}, {{alnum:6}}, {{uuid}} in it, once"
-        )
-    kind, size = places[0].groups()
-    before, after = text[: places[0].start()], text[places[0].end() :]
-    if kind == "int":
-        if text != "{int}":
-            raise WorldError(f"mint {text!r}: {{int}} stands alone, since no text can stand around a number")
-        return Numbered("", 0, "", integer=True)
-    if kind == "n":
-        return Numbered(before, int(size or 0), after, integer=integer and text == "{n}")
-    if kind == "uuid":
-        return Scattered(lambda random: f"{before}{UUID(int=random.getrandbits(128), version=4)}{after}")
-    letters, length = alphabet(kind), int(size or 8)
-    return Scattered(lambda random: before + "".join(random.choices(letters, k=length)) + after)
+    try:
+        return template_shape(text, integer=integer)
+    except ValueError as error:
+        raise WorldError(str(error)) from None
 
 
 def _next_number(state: State, name: str, field: str, counter: str, rule: CollectionRule, shape: Numbered) -> int:

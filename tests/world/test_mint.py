@@ -102,7 +102,7 @@ def test_numbers_are_integers_where_keys_or_schema_are():
     assert minted(holding(4), template="{n}") == 5
     assert minted(template="{n}", schema={"properties": {"id": {"type": "integer"}}}) == 1
     assert minted(template="{n}", schema={"properties": {"id": {"type": "string"}}}) == "1"
-    assert minted(holding("4"), template="{n}", schema={"properties": {"id": {"type": "integer"}}}) == "5"
+    assert minted(holding("4"), template="{n}", schema={"properties": {"id": {"type": "integer"}}}) == 5
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ class Scope:
     state it finds here afterwards.
     """
 
-    __slots__ = ("_random", "dynamics", "functions", "names", "reads", "seen", "state", "steps")
+    __slots__ = ("_random", "dynamics", "functions", "key_schema", "names", "reads", "seen", "state", "steps")
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class Scope:
         dynamics: Dynamics | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
         steps: int = MAX_STEPS,
+        key_schema: Callable[[str], Json] | None = None,
     ) -> None:
         self.names = names
         """Every name but `world` and `now`, which come from the state unless they are given here."""
@@ -50,6 +51,8 @@ class Scope:
         self.functions = functions or {}
         """What the names in `compile_expression(extra=…)` do."""
         self.steps = steps
+        self.key_schema = key_schema
+        """By collection, the schema that new keys must meet."""
         self.reads: set[tuple[str, str | None]] = set()
         """Collection and key of every entity that was looked at; None for the key: all of them."""
         self.seen: dict[int, tuple[str, str, Document]] = {}
@@ -97,8 +100,12 @@ class Scope:
         rule = self.dynamics.collections.get(name) if self.dynamics is not None else None
         if rule is None:
             raise FailedError(f"no rule tells how keys of {name!r} are made")
-        key, self.state = mint_key(name, rule, self.state, self.random)
+        key, self.state = mint_key(name, rule, self.state, self.random, schema=self.wanted_key(name))
         return key
+
+    def wanted_key(self, name: str) -> Json:
+        """The schema of an entity as far as its key goes, or None."""
+        return None if self.key_schema is None else self.key_schema(name)
 
 
 class WorldView:
