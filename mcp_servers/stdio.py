@@ -38,6 +38,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
 from .exact import Splice
+from .request_ids import request_id
 
 __all__ = ["Pipes", "claim_stdio", "serve"]
 
@@ -141,6 +142,11 @@ async def _receive(
             except ValidationError:
                 await outbox.write(_fault(line))
                 continue
+            if isinstance(message, JSONRPCNotification) and "id" in from_json(line):
+                await outbox.write(
+                    _fault(line)
+                )  # a request whose id is null or a fraction: its sender awaits an answer
+                continue
             outbox.expect(message)
             await messages.send(SessionMessage(message))
         # `envace-sdk serve < frames` is owed its answers; the SDK drops what is unanswered when this stream ends.
@@ -151,12 +157,15 @@ async def _receive(
 def _fault(line: bytes) -> JSONRPCError:
     """What a line that is no message is answered: to its sender the request would else hang."""
     try:
-        body = from_json(line)
+        from_json(line)
     except ValueError as error:
-        return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message=f"Parse error: {error}"))
-    known = body.get("id") if isinstance(body, dict) else None
-    fault = ErrorData(code=INVALID_REQUEST, message="Expected one JSON-RPC 2.0 request, notification or response")
-    return JSONRPCError(jsonrpc="2.0", id=known if type(known) in (int, str) else None, error=fault)
+        fault = ErrorData(code=PARSE_ERROR, message=f"Parse error: {error}")
+    else:
+        expected = (
+            "Expected one JSON-RPC 2.0 request, notification or response; the id of a request is text or an integer"
+        )
+        fault = ErrorData(code=INVALID_REQUEST, message=expected)
+    return JSONRPCError(jsonrpc="2.0", id=request_id(line), error=fault)
 
 
 async def _send(messages: MemoryObjectReceiveStream[SessionMessage], outbox: _Outbox, scope: anyio.CancelScope) -> None:

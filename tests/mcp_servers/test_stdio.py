@@ -122,6 +122,9 @@ def test_a_line_that_is_no_json_is_answered_and_the_next_one_served(server):
         (b'{"id": 7, "method": 5, "jsonrpc": "2.0"}', 7),
         (b'{"jsonrpc": "1.0", "id": "a"}', "a"),
         (b'{"jsonrpc": "1.0", "id": true}', None),
+        (b'{"jsonrpc": "2.0", "id": 1.5, "method": "tools/list"}', None),
+        (b'{"jsonrpc": "2.0", "id": null, "method": "tools/list"}', None),
+        (b'{"jsonrpc": "2.0", "id": [1], "method": "notifications/initialized"}', None),
         (b"[]", None),
         (b"3", None),
     ],
@@ -131,6 +134,33 @@ def test_json_that_is_no_message_is_an_invalid_request(server, frame, number):
         answer = peer.ask(frame)
         assert answer["error"]["code"] == -32600
         assert answer["id"] == number
+
+
+@pytest.mark.parametrize("number", [7, "seven"])
+@pytest.mark.parametrize(
+    "odd", [b'"\\ud800"', b"7" * 5000, b"[" * 5000 + b"]" * 5000, b'{"a":' * 5000 + b"1" + b"}" * 5000]
+)
+def test_json_that_the_parser_refuses_is_answered_under_the_id_it_has(server, odd, number):
+    known = json.dumps(number).encode()
+    with serving(server) as peer:
+        for line in (
+            b'{"id": %b, "params": %b}' % (known, odd),
+            b'{"params": {"id": 3, "x": %b}, "id":%b}' % (odd, known),
+        ):
+            answer = peer.ask(line)
+            assert (answer["id"], answer["error"]["code"]) == (number, -32700)
+        assert "result" in peer.ask(call(1, "list_items"))
+
+
+def test_a_request_whose_id_cannot_be_one_is_answered_after_a_handshake_too(server):
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    with serving(server) as peer:
+        peer.ask({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
+        peer.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        for number in (1.5, None):
+            answer = peer.ask({"jsonrpc": "2.0", "id": number, "method": "tools/list"})
+            assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+        assert "result" in peer.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
 
 
 def test_requests_in_flight_are_answered_after_the_end_of_input(server):
