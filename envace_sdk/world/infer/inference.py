@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from envace_sdk.tools.model import Tool
-from envace_sdk.world.dynamics import CollectionRule, Dynamics, ToolRule
+from envace_sdk.world.dynamics import Change, CollectionRule, Dynamics, ToolRule
 
 from .changes import configure_rule, increase_rule, settings_rule, state_rule, update_rule
 from .creates import copy_rule, create_many_rule, create_rule, upsert_rule
@@ -119,7 +119,8 @@ def _turn(decision: Decision) -> int:
 
 def _given_by(rule: ToolRule, decision: Decision) -> Iterator[str]:
     """The fields that a rule gives things."""
-    for change in (rule, *rule.also):
+    changes: tuple[ToolRule | Change, ...] = (rule, *rule.also)
+    for change in changes:
         yield from (path.split(".")[0] for path in (*change.set, *change.append))
         if isinstance(change.take, list | dict):
             yield from change.take
