@@ -42,7 +42,7 @@ def test_a_missing_extra_is_named_with_its_install_command(folder, cli, monkeypa
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "mcp" else find(name))
     said = cli("serve", "--tools", folder)
-    assert said.code == 1
+    assert said.code == 3
     assert "pip install 'envace-sdk[mcp]'" in said.err
 
 
