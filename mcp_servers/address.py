@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Self
-from urllib.parse import urlsplit
 
 __all__ = ["Address", "Names"]
 
+_HOST: Final = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
+_ORIGIN: Final = re.compile(r"https?://", re.IGNORECASE)
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -88,19 +90,20 @@ class Names:
 
     def admit_host(self, header: str | None) -> bool:
         """Whether a request with this Host header is meant for this server."""
-        return header is not None and self._admit(f"//{header}")
+        return header is not None and self._admit(header)
 
     def admit_origin(self, header: str | None) -> bool:
         """Whether a page of this origin may send requests; programs send no Origin at all."""
-        return header is None or self._admit(header)
+        if header is None:
+            return True
+        scheme = _ORIGIN.match(header)
+        return scheme is not None and self._admit(header[scheme.end() :])
 
-    def _admit(self, url: str) -> bool:
-        try:
-            name = urlsplit(url).hostname
-        except ValueError:
+    def _admit(self, host: str) -> bool:
+        found = _HOST.fullmatch(host)
+        if found is None:
             return False
-        if name is None:
-            return False
+        name = (found["v6"] or found["name"]).lower()
         return name in self._names or (self._addresses and _is_address(name))
 
 

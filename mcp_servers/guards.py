@@ -24,10 +24,11 @@ class HostGuard:
         """Answer 421 or 403, or let the request pass."""
         if scope["type"] == "http":
             headers = Headers(scope=scope)
-            if not self._names.admit_host(headers.get("host")):
+            hosts, origins = headers.getlist("host"), headers.getlist("origin")
+            if len(hosts) != 1 or not self._names.admit_host(hosts[0]):
                 await _refused(421, "this server is not called by that host name")(scope, receive, send)
                 return
-            if not self._names.admit_origin(headers.get("origin")):
+            if not all(map(self._names.admit_origin, origins)):
                 await _refused(403, "requests from that origin are not taken")(scope, receive, send)
                 return
         await self._app(scope, receive, send)

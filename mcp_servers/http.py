@@ -149,8 +149,7 @@ class _WorldEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            name = self._name(scope)
-            self._worlds.get(name)
+            name = self._worlds.admit(self._name(scope))  # made only when it is called upon
         except EnvaceError as error:
             body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": str(error)}}
             status = 400 if isinstance(error, WorldError) else 500
@@ -160,7 +159,10 @@ class _WorldEndpoint:
 
     def _name(self, scope: Scope) -> str:
         by_path: str | None = scope["path_params"].get("world")
-        by_header = Headers(scope=scope).get(WORLD_HEADER)
+        named = dict.fromkeys(Headers(scope=scope).getlist(WORLD_HEADER))
+        if len(named) > 1:
+            raise WorldError(f"several headers {WORLD_HEADER} name different worlds: {', '.join(map(repr, named))}")
+        by_header = next(iter(named), None)
         if by_path is not None and by_header not in (None, by_path):
             raise WorldError(f"the path names world {by_path!r}, the header {WORLD_HEADER} another: {by_header!r}")
         return by_path or by_header or self._default

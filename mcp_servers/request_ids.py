@@ -9,8 +9,8 @@ from typing import Final
 
 __all__ = ["request_id"]
 
-_TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
 # Possessive, and content with an open end: a line of quotes or of backslashes is gone through once.
+_TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
 _MOST_TOKENS: Final = 200_000
 
 

@@ -168,7 +168,7 @@ class RehearsedServer(Server[Any]):
             rehearsal = await self.worlds.perform(world, call)
         except UnknownToolError as error:
             environment = self.worlds.environment
-            if (fixture := environment.recall(TOOL_CALL, call, self.worlds.get(world).state)) is not None:
+            if (fixture := environment.recall(TOOL_CALL, call, self.worlds.look(world).state)) is not None:
                 return fixture.result, fixture, None
             if (found := self._quarantine_notice(call.name)) is None:
                 raise MCPError(INVALID_PARAMS, str(error)) from error
@@ -196,7 +196,7 @@ class RehearsedServer(Server[Any]):
 
     def _failed(self, world: str, text: str) -> ToolResult:
         """An error of the rehearsal, not of the environment rehearsed: the label gives it no confidence."""
-        version = self.worlds.get(world).state.version
+        version = self.worlds.get(world).state.version if world in self.worlds else 0
         evidence = Rehearsed(
             layer="none",
             confidence=0.0,

@@ -144,14 +144,14 @@ class Worlds:
         if name not in self._worlds and call.name not in self.environment.toolset:
             raise UnknownToolError(call.name)  # and no world is made for it
         world = self.get(name)
-        faults, save = self.faults(name), None if self._store is None else self.save
+        faults = self.faults(name)
         try:
-            return await self.environment.perform(world, call, faults=faults, save=save)
+            return await self.environment.perform(world, call, faults=faults, save=self.save)
         except StaleWorldError:
             async with world.lock:
                 await self._reload(world)
         try:
-            return await self.environment.perform(world, call, faults=faults, save=save)
+            return await self.environment.perform(world, call, faults=faults, save=self.save)
         except StaleWorldError as error:
             raise self._contended(world) from error
 

@@ -56,7 +56,28 @@ def test_a_local_server_takes_requests_by_local_names(header):
 
 
 @pytest.mark.parametrize(
-    "header", ["evil.example", "evil.example:8000", "192.168.0.5:8000", "localhost.evil.example", ""]
+    "header",
+    [
+        "localhost/evil.com",
+        "evil.com@127.0.0.1",
+        "127.0.0.1:8000@evil.com",
+        "localhost:8000/",
+        "localhost?x",
+        "localhost#x",
+        "localhost:",
+        "localhost:port",
+        "localhost ",
+        " localhost",
+        "localhost\n",
+        "[::1",
+        "::1",
+        "[::1]x",
+        "evil.example",
+        "evil.example:8000",
+        "192.168.0.5:8000",
+        "localhost.evil.example",
+        "",
+    ],
 )
 def test_a_local_server_takes_no_other_names(header):
     assert not LOCAL.admit_host(header)
@@ -68,7 +89,20 @@ def test_a_request_without_host_is_not_taken_and_one_without_origin_is():
     assert LOCAL.admit_origin(None)
 
 
-@pytest.mark.parametrize("origin", ["null", "", "http://[", "file://"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "null",
+        "",
+        "http://[",
+        "file://",
+        "chrome-extension://localhost",
+        "//localhost",
+        "localhost",
+        "http://localhost/",
+        "http:///localhost",
+    ],
+)
 def test_an_origin_that_names_nobody_is_not_taken(origin):
     assert not LOCAL.admit_origin(origin)
 

@@ -39,6 +39,20 @@ ENVELOPE = {
 }
 
 
+BODY = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "list_items", "arguments": {}, "_meta": ENVELOPE},
+}
+SENT = {
+    "accept": "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": "list_items",
+}
+
+
 def _post(client, path, method="tools/call", headers=None, **params):
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": ENVELOPE}}
     sent = {
@@ -79,6 +93,42 @@ async def test_a_path_and_a_header_that_disagree_are_refused(worlds):
         response = await _post(client, "/todo/worlds/a/mcp", name="list_items", headers={"x-envace-world": "b"})
         assert response.status_code == 400
         assert "x-envace-world" in response.json()["error"]["message"]
+
+
+async def test_headers_that_name_different_worlds_are_refused(worlds):
+    async with _app(worlds) as client:
+        for names, status in ((("a", "b"), 400), (("a", "a"), 200), (("", "a"), 400), (("a, b",), 400)):
+            headers = [("x-envace-world", name) for name in names]
+            response = await client.post("/todo/mcp", json=BODY, headers=[*SENT.items(), *headers])
+            assert response.status_code == status, (names, response.text)
+    assert [world.name for world in worlds] == ["a"]
+
+
+@pytest.mark.parametrize("header", ["localhost/evil.com", "evil.com@127.0.0.1"])
+async def test_hosts_that_only_contain_a_local_name_are_refused(worlds, header):
+    async with _app(worlds) as client:
+        assert (await _post(client, "/todo/mcp", name="list_items", headers={"host": header})).status_code == 421
+        for sent in (
+            [("host", "localhost"), ("host", "evil.com")],
+            [("host", "localhost"), ("origin", f"http://{header}")],
+        ):
+            response = await client.post("/todo/mcp", json=BODY, headers=[*SENT.items(), *sent])
+            assert response.status_code in (403, 421)
+
+
+async def test_a_request_that_is_no_call_makes_no_world(worlds):
+    async with _app(worlds) as client:
+        path = "/todo/worlds/new/mcp"
+        await client.get(path, headers={"accept": "text/event-stream", "mcp-protocol-version": "2026-07-28"})
+        await client.delete(path)
+        await client.put(path)
+        await client.post(path, content=b"{", headers=SENT)
+        await client.post(path, json={"jsonrpc": "2.0", "id": 1, "method": "nothing"}, headers=SENT)
+        await _post(client, path, method="tools/list")
+        assert "error" in (await _post(client, path, name="no_such_tool", arguments={})).json()
+        assert len(worlds) == 0
+        await _label(client, path)
+        assert "new" in worlds
 
 
 @pytest.mark.parametrize("name", ["..", "a b", "-x", "é", "x" * 101])

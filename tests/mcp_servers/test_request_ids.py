@@ -2,7 +2,7 @@ import json
 
 import pytest
 from envace_sdk.mcp_servers.request_ids import request_id
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 TEXT = st.text(st.characters(codec="utf-8"))
@@ -13,6 +13,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(st.integers() | TEXT, st.dictionaries(st.text(), JSON), st.dictionaries(st.text(), JSON), st.booleans())
 def test_the_id_is_found_wherever_it_stands(number, before, after, ascii_only):
     message = {name: value for name, value in before.items() if name != "id"} | {"id": number}
