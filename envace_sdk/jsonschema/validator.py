@@ -32,6 +32,8 @@ Schema: TypeAlias = Mapping[str, Json] | bool
 _LARGE: Final = 500_000
 """Bytes of a value beyond which violations are not all listed, because jsonschema-rs lists them before it returns."""
 _FAILURES: Final = 100
+_MANY_REFERENCES: Final = 24
+"""With fewer, there is no way to take forever."""
 
 
 class Validator:
@@ -196,6 +198,10 @@ def from_content(key: bytes) -> Validator:
         raise BadSchemaError((), "type", f"a schema is an object or a boolean, not {type_name(schema)}")
     of = dialect(schema)
     try:
+        if key.count(b"Ref") + key.count(b"$ref") >= _MANY_REFERENCES:
+            from .bounds import check_bounds
+
+            check_bounds(schema)
         if of > Dialect.DRAFT_7 or b"content" not in key:
             try:
                 return Validator(schema, of, schema, rust.validator(schema), None)

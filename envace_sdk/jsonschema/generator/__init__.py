@@ -59,7 +59,8 @@ def generate(
     if clock.tzinfo is None:
         clock = clock.replace(tzinfo=UTC)
     try:
-        return _searched(plan, Fakes(random, clock), known, hints, name)
+        with plan.lock:
+            return _searched(plan, Fakes(random, clock), known, hints, name)
     except DeadEndError as dead:
         place = f" at {dead.pointer:.80}" if dead.pointer else ""
         raise UnsatisfiableError(f"no instance of the schema was found{place}: {dead.reason}") from None

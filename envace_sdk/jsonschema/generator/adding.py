@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..equality import same
+from ..equality import identity
 from .dead_ends import DeadEndError
 from .facets import Contains, Facet, Unevaluated
 from .groups import Choices, Group, Key, Nodes, groups_of
@@ -102,8 +102,11 @@ class _Sum:
         if not shape.types:
             raise DeadEndError("no type is left that all its schemas allow")
         if said.values is not None:
-            values = said.values if shape.values is None else shape.values
-            shape.values = [value for value in values if any(same(value, other) for other in said.values)]
+            if shape.values is None:
+                shape.values = said.values
+            else:
+                wanted = set(map(identity, said.values))
+                shape.values = [value for value in shape.values if identity(value) in wanted]
         shape.excluded += said.excluded
         if said.excluded:
             shape.checked = True

@@ -80,6 +80,7 @@ class Graph:
         self.document = document
         self._serial = 0
         self._places: dict[int, _Place] = {}
+        self._sources: list[Json] = []
         self._resources: dict[str, Json] = {}
         self._anchors: dict[tuple[str, str], Json] = {}
         self._dynamic: dict[str, list[Json]] = {}
@@ -146,6 +147,10 @@ class Graph:
             node = self._nodes[id(source)] = self._new(judged, join(place.path), source)
         return node
 
+    def sources(self) -> list[Json]:
+        """Every schema of the document."""
+        return list(self._sources)
+
     def dialect(self, source: Json) -> Dialect:
         """The dialect that a schema of the document is written in."""
         return self._places[id(source)].dialect
@@ -164,6 +169,7 @@ class Graph:
                 self._anchors.setdefault((place.resource, anchor), source)
         place = _Place(place.resource, place.inside, place.path, own)
         self._places[id(source)] = place
+        self._sources.append(source)
         for keyword in ("$anchor", "$dynamicAnchor"):
             if own >= Dialect.DRAFT_2019 and isinstance(name := source.get(keyword), str):
                 self._anchors.setdefault((place.resource, name), source)

@@ -47,17 +47,22 @@ def groups_of(node: Node, said: Keywords) -> Iterator[Group]:
 
 def _exclusive(options: Nodes) -> tuple[Nodes, ...]:
     """Each alternative by itself, which is enough where they differ anyway; then each with all others ruled out."""
-    plain: list[Nodes] = []
-    strict: list[Nodes] = []
-    for index, option in enumerate(options):
-        others = [other for place, other in enumerate(options) if place != index]
-        simple = [ways[0] for other in others if len(ways := _plain_negations(other)) == 1]
-        plain.append((option, *simple))
-        strict.append((option, *map(negated, others)))
-    return tuple(plain + strict) if len(options) > 1 else tuple(plain)
+    if len(options) < 2:
+        return (options,)
+    plain = [_plain_negation(option) for option in options]
+    strict = [negated(option) for option in options]
+
+    def without(index: int, ways: list[Node | None] | list[Node]) -> Nodes:
+        return tuple(way for place, way in enumerate(ways) if place != index and way is not None)
+
+    told_apart = any(way is not None for way in plain)
+    return (
+        *((option, *(without(index, plain) if told_apart else ())) for index, option in enumerate(options)),
+        *((option, *without(index, strict)) for index, option in enumerate(options)),
+    )
 
 
-def _plain_negations(node: Node) -> Nodes:
-    """The ways to fail a schema, if they are plain assertions."""
+def _plain_negation(node: Node) -> Node | None:
+    """The way to fail a schema, if there is but one and it is a plain assertion."""
     ways = negations(node)
-    return ways if all(not way.keywords.all_of for way in ways) else ()
+    return ways[0] if len(ways) == 1 and not ways[0].keywords.all_of else None

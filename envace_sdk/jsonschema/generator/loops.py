@@ -24,8 +24,9 @@ class Loops:
         # A schema that holds itself for the same value adds nothing to it.
         in_place = {serial: node.keywords.all_of for serial, (node, _) in self._within.items()}
         self._rounds = {node.serial: index for index, group in enumerate(_components(in_place)) for node in group}
-        self._leading = self._leads()
-        self._heights = self._measured()
+        parents = self._parents()
+        self._leading = self._leads(parents)
+        self._heights = self._measured(parents)
 
     def holds_itself(self, node: Node) -> bool:
         """Whether a schema leads back to itself."""
@@ -39,11 +40,14 @@ class Loops:
         """A lower bound of the levels in an instance; infinite if there is no finite one."""
         return self._heights.get(node.serial, 0)
 
-    def _leads(self) -> set[int]:
+    def _parents(self) -> dict[int, list[int]]:
         parents: dict[int, list[int]] = {}
         for serial, (_, children) in self._within.items():
             for child in children:
                 parents.setdefault(child.serial, []).append(serial)
+        return parents
+
+    def _leads(self, parents: Mapping[int, list[int]]) -> set[int]:
         found, queue = set(self._looped), list(self._looped)
         while queue:
             for parent in parents.get(queue.pop(), ()):
@@ -52,19 +56,24 @@ class Loops:
                     queue.append(parent)
         return found
 
-    def _measured(self) -> dict[int, float]:
+    def _measured(self, parents: Mapping[int, list[int]]) -> dict[int, float]:
+        """The least heights: endless until something is found to end, which may end what leads to it."""
         heights: dict[int, float] = dict.fromkeys(self._within, math.inf)
-        changed = True
-        while changed:
-            changed = False
-            for serial, (node, _) in self._within.items():
-                turn = self._rounds.get(serial)
-                in_place = [
-                    part for part in node.keywords.all_of if turn is None or self._rounds.get(part.serial) != turn
-                ]
-                height = _height(node.keywords, in_place, heights)
-                if height < heights[serial]:
-                    heights[serial], changed = height, True
+        queue = list(self._within)
+        waiting = set(queue)
+        while queue:
+            serial = queue.pop()
+            waiting.discard(serial)
+            node = self._within[serial][0]
+            turn = self._rounds.get(serial)
+            in_place = [part for part in node.keywords.all_of if turn is None or self._rounds.get(part.serial) != turn]
+            height = _height(node.keywords, in_place, heights)
+            if height < heights[serial]:
+                heights[serial] = height
+                for parent in parents.get(serial, ()):
+                    if parent not in waiting:
+                        waiting.add(parent)
+                        queue.append(parent)
         return heights
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -37,9 +38,15 @@ def make(search: Search, shape: Shape, spot: Spot, *, whole: bool, broken: bool)
     Raises:
         DeadEndError: there is none.
     """
+    close: int | float | None = None
     for value in _candidates(search, shape, spot, whole=whole, broken=broken):
-        if _fits(shape, value, whole=whole, broken=broken):
+        if not _fits(shape, value, whole=whole, broken=broken):
+            continue
+        if all(_divides_afloat(step, value) for step in shape.multiples):
             return value
+        close = value
+    if close is not None:
+        return close
     raise DeadEndError("no number meets its bounds, multipleOf and exclusions together", spot.pointer)
 
 
@@ -79,13 +86,16 @@ def _fits(shape: Shape, value: float, *, whole: bool, broken: bool) -> bool:
 
 
 def _divides(step: float, value: float) -> bool:
-    """Whether a value is a multiple, in decimal digits and in the floating point that some validators reckon in."""
+    """Whether a value is a multiple, by its decimal digits."""
     if isinstance(step, int) and isinstance(value, int):
         return value % step == 0
-    if _exact(value) % _exact(step) != 0:
-        return False
+    return _exact(value) % _exact(step) == 0
+
+
+def _divides_afloat(step: float, value: float) -> bool:
+    """Whether validators that reckon in floating point agree: 19.99 / 0.01 is no whole number there."""
     try:
-        return (value / step).is_integer()
+        return isinstance(step, int) or (value / step).is_integer()
     except OverflowError:
         return True
 
@@ -171,9 +181,9 @@ def _window(shape: Shape) -> tuple[float, float]:
         return 1.0, 1000.0
     try:
         if math.isinf(low):
-            return (0.0 if high > 0 else float(high) - 1000.0), float(high)
+            return (0.0 if high > 0 else max(float(high) - 1000.0, -sys.float_info.max)), float(high)
         if math.isinf(high):
-            return float(low), float(low) + max(100.0, abs(float(low)))
+            return float(low), min(float(low) + max(100.0, abs(float(low))), sys.float_info.max)
         return float(low), float(high)
     except OverflowError:
         return -1.7e308 if low < 0 else 0.0, 1.7e308 if high > 0 else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from threading import Lock
 
 from ..validator import Validator
 from .graph import Graph
@@ -19,6 +20,8 @@ class Plan:
         self.validator = validator
         self.graph = Graph(validator.schema)
         self.judge = Judge(validator, self.graph)
+        self.lock = Lock()
+        """Held while searching: what is found out about a schema is kept, and threads share it."""
 
     @cached_property
     def loops(self) -> Loops | None:

@@ -21,9 +21,13 @@ Move: TypeAlias = "tuple[Charset, Term]"
 
 
 class Term:
-    """A language: the texts that may follow. `least` and `most` bound their length (exactly, but for both and not)."""
+    """A language: the texts that may follow.
 
-    __slots__ = ("bounds", "kind", "least", "members", "most", "moves", "nullable", "parts", "serial", "steps")
+    `least` and `most` bound their length, exactly but for both and not; `pull` counts all that is still to be met, in
+    all parts together, and so tells which way leads on where `least` does not.
+    """
+
+    __slots__ = ("bounds", "kind", "least", "members", "most", "moves", "nullable", "parts", "pull", "serial", "steps")
 
     def __init__(
         self, kind: _Kind, parts: tuple[Term, ...], members: Charset, bounds: tuple[int, float], serial: int
@@ -35,6 +39,7 @@ class Term:
         self.serial: Final = serial
         self.nullable = _nullable(self)
         self.least, self.most = _lengths(self)
+        self.pull = _pull(self)
         self.moves: tuple[Move, ...] | None = None
         self.steps: object = None
         """Room for what the sampler derives from the moves."""
@@ -75,6 +80,18 @@ def _lengths(term: Term) -> tuple[float, float]:
         case "repeat":
             low, high = term.bounds
             return least[0] * low, (most[0] * high if most[0] and high else 0)
+
+
+def _pull(term: Term) -> float:
+    pulls = [part.pull for part in term.parts]
+    match term.kind:
+        case "sequence" | "both":
+            return sum(pulls)
+        case "either":
+            return min(pulls)
+        case "repeat":
+            return pulls[0] * term.bounds[0]
+    return term.least
 
 
 class Terms:

@@ -12,7 +12,7 @@ from .terms import Term, Terms
 
 __all__ = ["walk"]
 
-_STEPS: Final = 4000
+_STEPS: Final = 1500
 _DETOURS: Final = (12, 60, math.inf)
 
 _LOWER: Final[Charset] = ((0x61, 0x7A),)
@@ -38,7 +38,7 @@ class _Step(NamedTuple):
 def _steps(terms: Terms, term: Term) -> tuple[_Step, ...]:
     if term.steps is None:
         term.steps = tuple(
-            _Step(nice := _nice(members), charset.size(nice), _weight(nice), after.least < term.least, after)
+            _Step(nice := _nice(members), charset.size(nice), _weight(nice), after.pull < term.pull, after)
             for members, after in terms.moves(term)
         )
     steps: tuple[_Step, ...] = term.steps  # type: ignore[assignment]
@@ -115,7 +115,7 @@ def _ordered(terms: Terms, term: Term, target: int, random: Random, low: int, hi
     ]
     if len(steps) < 2:
         return steps
-    stay = used + term.least < target and random.random() < 0.7
+    stay = used + term.least < target and used + term.pull < high and random.random() < 0.7
     preferred = [step for step in steps if step.onward != stay] or steps
     pick = random.random() * sum(step.weight for step in preferred)
     chosen = preferred[-1]
