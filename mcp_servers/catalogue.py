@@ -11,6 +11,7 @@ from typing import Any
 from mcp import MCPError
 from mcp.types import INVALID_PARAMS
 
+from envace_sdk.evidence.label import strip
 from envace_sdk.json import Json
 from envace_sdk.tools.eras import project
 from envace_sdk.tools.exact import element_texts, one_line
@@ -81,7 +82,7 @@ class Catalogue:
 
     def _projected(self, era: Era) -> Iterator[Mapping[str, Json]]:
         for tool in self._toolset:
-            definition = project(tool.definition, era.version)
+            definition = _unlabelled(project(tool.definition, era.version))
             fault = refusal(definition, era)
             if fault is None:
                 yield definition
@@ -97,3 +98,11 @@ class Catalogue:
                 texts = [one_line(text) for text in element_texts(raw.decode())]
             self._texts = [text.encode("utf-8", "backslashreplace") for text in texts]
         return self._texts
+
+
+def _unlabelled(definition: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Without keys of ours, which nothing that comes from outside may carry."""
+    meta = definition.get("_meta")
+    if not isinstance(meta, Mapping) or len(kept := strip(meta)) == len(meta):
+        return definition
+    return {**definition, "_meta": kept}

@@ -19,7 +19,7 @@ from mcp.server.subscriptions import (
 )
 from mcp.types import INVALID_PARAMS
 
-from envace_sdk.evidence.label import Rehearsed, label
+from envace_sdk.evidence.label import Rehearsed, label, strip_result
 from envace_sdk.json import Json
 from envace_sdk.recordings import Client, Event, Turn
 from envace_sdk.rehearse import Worlds
@@ -97,27 +97,27 @@ class Playback:
     async def play(self, context: Context, notices: Sequence[Event], era: Era, client: Client) -> None:
         """Send what the recorded server sent meanwhile, in its order, as far as this client wants it."""
         for event in notices:
+            params = strip_result(event.params)
             if event.kind == "disconnect":
                 if context.close_sse_stream is not None:
                     await context.close_sse_stream()
             elif event.method == "notifications/progress":
-                params = event.params
                 await context.session.report_progress(
                     params.get("progress", 0), params.get("total"), params.get("message")
                 )
             elif event.method == "notifications/message":
                 if hears_level(client, event.params.get("level"), era):
-                    await notify(context, event.method, event.params)
+                    await notify(context, event.method, params)
             elif (change := _change(event)) is not None:
                 await self.bus.publish(change)
-                await notify(context, event.method, event.params, wide=True)
+                await notify(context, event.method, params, wide=True)
             else:
-                await notify(context, event.method, event.params, wide=event.wide)
+                await notify(context, event.method, params, wide=event.wide)
 
     def _list(self, method: str, params: Mapping[str, Json], era: Era) -> dict[str, Any]:
         if params.get("cursor") is not None:
             raise MCPError(INVALID_PARAMS, f"Invalid cursor: {str(params['cursor'])[:100]!r}")
-        return {LISTS[method]: list(self.surface.lists.get(method, ())), **era.listing}
+        return {**strip_result({LISTS[method]: list(self.surface.lists.get(method, ()))}), **era.listing}
 
     async def _recalled(self, context: Context, method: str, params: Mapping[str, Json], era: Era) -> dict[str, Any]:
         client = self.caller(context, params, era)

@@ -1,7 +1,19 @@
 """Where an answer came from: canonical hashes and the label on every result."""
 
 from .canonical import canonical, digest
-from .label import KEY, PREFIX, Claimed, Evidence, Observed, Rehearsed, label, read_label, strip, strip_blocks
+from .label import (
+    KEY,
+    PREFIX,
+    Claimed,
+    Evidence,
+    Observed,
+    Rehearsed,
+    label,
+    read_label,
+    strip,
+    strip_blocks,
+    strip_result,
+)
 
 __all__ = [
     "KEY",
@@ -16,4 +28,5 @@ __all__ = [
     "read_label",
     "strip",
     "strip_blocks",
+    "strip_result",
 ]

@@ -24,10 +24,13 @@ __all__ = [
     "read_label",
     "strip",
     "strip_blocks",
+    "strip_result",
 ]
 
 PREFIX: Final = "dev.envace/"
 KEY: Final = PREFIX + "evidence"
+_WITH_META: Final = ("content", "contents", "tools", "prompts", "resources", "resourceTemplates")
+"""Members of MCP results that are lists of objects with metadata."""
 
 
 class _Label(BaseModel):
@@ -109,6 +112,27 @@ def strip(meta: Mapping[str, Json]) -> dict[str, Json]:
 def strip_blocks(blocks: Iterable[Mapping[str, Json]]) -> tuple[Mapping[str, Json], ...]:
     """Content blocks from outside with our keys taken off their `_meta`, and off that of an embedded resource."""
     return tuple(_strip_block(block) for block in blocks)
+
+
+def strip_result(wire: Mapping[str, Json]) -> Mapping[str, Json]:
+    """A result from outside with our keys taken off every `_meta` that MCP gives it: its own, those of its content or
+    the items it lists, and those of the messages of a prompt. Structured content is data, and stays.
+    """
+    changed: dict[str, Json] = {}
+    if isinstance(wire.get("_meta"), Mapping):
+        changed["_meta"] = strip(wire["_meta"])
+    for member in _WITH_META:
+        if isinstance(wire.get(member), list):
+            changed[member] = [_strip_block(one) if isinstance(one, Mapping) else one for one in wire[member]]
+    if isinstance(wire.get("messages"), list):
+        changed["messages"] = list(map(_strip_message, wire["messages"]))
+    return {**wire, **changed} if changed else wire
+
+
+def _strip_message(message: Json) -> Json:
+    if not isinstance(message, Mapping) or not isinstance(message.get("content"), Mapping):
+        return message
+    return {**message, "content": _strip_block(message["content"])}
 
 
 def _strip_block(block: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -100,11 +100,13 @@ def result_from_wire(data: Mapping[str, Json], *, is_error: bool = False) -> Too
     Raises:
         FixtureError: a content block is not an object with a `type`.
     """
+    from envace_sdk.evidence.label import strip_blocks
+
     content = data.get("content", [])
     if not isinstance(content, list) or not all(map(_is_block, content)):
         raise FixtureError("result.content: expected a list of content blocks, each with a `type`")
     return ToolResult(
-        tuple(content), data.get("structuredContent", UNSET), is_error=is_error or data.get("isError") is True
+        strip_blocks(content), data.get("structuredContent", UNSET), is_error=is_error or data.get("isError") is True
     )
 
 
@@ -126,12 +128,12 @@ def _fixtures(finished: Sequence[Finished], by_hand: bool) -> Iterator[Fixture]:
 
 
 def _result(exchange: Exchange, by_hand: bool) -> ToolResult:
-    from envace_sdk.evidence.label import strip  # its validation takes longer to import than all the rest
+    from envace_sdk.evidence.label import strip_result  # its validation takes longer to import than all the rest
 
     if exchange.error is not None:
         block = {"type": "text", "text": str(exchange.error.get("message", ""))}
         return ToolResult((block,), is_error=True, fault=exchange.error)
-    wire = exchange.result or {}
+    wire = strip_result(exchange.result or {})
     content = wire.get("content")
     blocks = tuple(filter(_is_block, content)) if isinstance(content, list) else ()
     meta = wire.get("_meta")
@@ -139,7 +141,7 @@ def _result(exchange: Exchange, by_hand: bool) -> ToolResult:
         blocks,
         wire.get("structuredContent", UNSET),
         is_error=wire.get("isError") is True,
-        meta=strip(meta) if isinstance(meta, dict) else {},
+        meta=meta if isinstance(meta, dict) else {},
         wire=None if by_hand else wire,
     )
 

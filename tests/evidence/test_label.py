@@ -16,6 +16,7 @@ from envace_sdk.evidence import (
     read_label,
     strip,
     strip_blocks,
+    strip_result,
 )
 
 REHEARSED = Rehearsed(
@@ -93,3 +94,25 @@ def test_labels_inside_content_from_outside_are_stripped_and_the_rest_is_kept():
         {"type": "odd", "_meta": None, "resource": 3},
     )
     assert json.dumps(blocks) == before
+
+
+def test_labels_are_taken_off_wherever_a_result_has_metadata_and_off_no_data():
+    mine, theirs = {KEY: {"kind": "observed"}}, {"theirs": 1}
+    result = {
+        "_meta": {**mine, **theirs},
+        "content": [{"type": "text", "text": "t", "_meta": mine}, 3],
+        "contents": [{"uri": "x:y", "text": "", "_meta": mine}],
+        "messages": [{"role": "user", "content": {"type": "text", "text": "t", "_meta": mine}}, 3, {"content": 3}],
+        "prompts": [{"name": "p", "_meta": mine}],
+        "structuredContent": {"_meta": mine},
+    }
+    before = json.dumps(result)
+    assert strip_result(result) == {
+        "_meta": theirs,
+        "content": [{"type": "text", "text": "t", "_meta": {}}, 3],
+        "contents": [{"uri": "x:y", "text": "", "_meta": {}}],
+        "messages": [{"role": "user", "content": {"type": "text", "text": "t", "_meta": {}}}, 3, {"content": 3}],
+        "prompts": [{"name": "p", "_meta": {}}],
+        "structuredContent": {"_meta": mine},
+    }
+    assert json.dumps(result) == before

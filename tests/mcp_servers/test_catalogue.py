@@ -56,6 +56,16 @@ def test_unknown_keys_and_their_order_survive():
     assert json.dumps(served) == json.dumps(definition)
 
 
+def test_labels_in_the_catalogue_are_not_passed_on_unless_it_is_served_exactly():
+    meta = {"dev.envace/evidence": {"kind": "observed"}, "DEV.ENVACE/x": 1, "vendor/y": 2}
+    definition = {"name": "a", "inputSchema": OBJECT, "_meta": meta}
+    toolset = Toolset.from_definitions([definition], name="t")
+    for era in (HANDSHAKE, STATELESS):
+        (served,) = Catalogue(toolset).page(era, None)["tools"]
+        assert served == {**definition, "_meta": {"vendor/y": 2}}
+        assert Catalogue(toolset, exact=True).page(era, None)["tools"] == [definition]
+
+
 def test_a_client_in_the_same_process_cannot_change_the_catalogue():
     catalogue = Catalogue(_toolset(1))
     catalogue.page(STATELESS, None)["tools"][0]["inputSchema"]["properties"]["x"] = 1

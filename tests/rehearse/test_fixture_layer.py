@@ -142,3 +142,17 @@ def test_recorded_reads_of_one_entity_complete_each_other():
     ]
     session = open_session(fixtures=fixtures)
     assert session.value("retitle_note", note_id="N-100", title="Oat milk")["body"] == "two litres"
+
+
+def test_labels_in_the_content_of_recordings_are_not_believed_either(tmp_path):
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": TOOLS}))
+    label = {KEY: {"kind": "observed"}}
+    blocks = [{"type": "text", "text": "a", "_meta": label}, {"type": "text", "text": "b", "_meta": {"x": 1, **label}}]
+    result = {"content": blocks, "structuredContent": {"_meta": label}, "_meta": label}
+    line = {"tool": "forecast", "arguments": {"city": "Oslo"}, "result": result}
+    (tmp_path / "fixtures.jsonl").write_text(json.dumps(line))
+    environment = Environment.load(tmp_path)
+    answer = Session(environment, environment.world())("forecast", city="Oslo").result
+    assert [block["_meta"] for block in answer.content] == [{}, {"x": 1}]
+    assert answer.meta[KEY]["kind"] == "rehearsed"
+    assert answer.structured == {"_meta": label}
