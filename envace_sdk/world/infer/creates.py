@@ -11,12 +11,14 @@ from . import cel
 from .answers import confirmation, entity_answer
 from .arguments import Argument, fields_of
 from .decision import Case
+from .ids import STRONG, WEAK
 from .keying import minted_key
 from .outputs import shape_of
+from .reading import Reading
 from .scene import Scene
 from .states import first_status
 
-__all__ = ["changed_field", "copy_rule", "create_many_rule", "create_rule", "taken", "upsert_rule"]
+__all__ = ["changed_field", "copy_rule", "create_many_rule", "create_rule", "matched", "taken", "upsert_rule"]
 
 _MADE = (("created", "at"), ("created", "on"), ("created", "date"), ("creation", "date"), ("date", "created"),
          ("created",), ("create", "time"), ("create", "date"), ("creation", "time"), ("inserted", "at"))  # fmt: skip
@@ -41,21 +43,49 @@ def create_rule(case: Case) -> dict[str, Any]:
 
 
 def upsert_rule(case: Case) -> dict[str, Any]:
-    """A tool that writes one, whether or not it is there."""
+    """A tool that writes one, whether or not it is there. What is only ensured to be there stays as it is."""
     member, scene = case.member, case.scene
     reading = member.reading
+    arguments = scene.others(reading)
     changed = changed_field(scene)
     rule: dict[str, Any] = {
         "effect": "update",
         "collection": scene.collection,
         "key": minted_key(reading, scene, whole=True),
         "upsert": True,
-        "take": taken(scene.others(reading), scene),
         "returns": entity_answer(member, scene),
     }
-    if changed is not None:
-        rule["set"] = {changed: "now"}
+    by = matched(reading, scene) if not scene.key.of(reading) else []
+    if by:
+        known = ", ".join(f"{cel.text(scene.field_name(argument))}: {cel.argument(argument)}" for argument in by)
+        found = f"first(find({cel.text(scene.collection)}, {{{known}}}))"
+        rule["key"] = f"default({cel.member(found, [scene.key.own.field])}, null)"
+    given = {scene.field_name(argument): argument for argument in arguments}
+    firsts = _server_fields(scene, given) if by else {}
+    if reading.name.verb == "ensure":
+        firsts = {**{name: cel.value(argument) for name, argument in given.items()}, **firsts}
+    else:
+        rule["take"] = taken(arguments, scene)
+        firsts.pop(changed or "", None)
+    rule["set"] = {name: f"default({cel.member('entity', [name])}, {value})" for name, value in firsts.items()}
+    if changed is not None and reading.name.verb != "ensure":
+        rule["set"][changed] = "now"
     return rule
+
+
+_SURE = STRONG | {"email", "login", "username", "url", "path", "slug"}
+
+
+def matched(reading: Reading, scene: Scene) -> list[Argument]:
+    """What a tool that takes no key knows a thing by, which it finds or makes: its email, its name, else all of it."""
+    if reading.name.verb not in {"ensure", "upsert"} or len(scene.key.parts) > 1:
+        return []
+    asked = [a for a in scene.others(reading) if a.required and a.is_scalar and not a.is_list and not a.is_flag]
+    for names in (_SURE, WEAK):
+        found = [argument for argument in asked if argument.words[-1] in names]
+        if found:
+            return found
+    return asked if reading.name.verb == "ensure" else []
 
 
 def copy_rule(case: Case) -> dict[str, Any]:

@@ -23,6 +23,7 @@ Kind = Literal[
     "state",
     "increase",
     "replace",
+    "extend",
     "append",
     "take",
     "delete",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from .batches import batch_of
 from .decision import Decision
 from .elsewhere import is_namespace, runs_source
+from .extending import extends, is_before
 from .groups import Member
 from .ids import bare, id_noun, is_id
 from .looking import missing_look, try_read, try_search
@@ -40,6 +41,7 @@ def survey(scene: Scene) -> None:
         if not member.listed
         and not member.aspect
         and not member.reading.read_only
+        and not extends(member, scene)
         and member.reading.sense in {"create", "add", "put"}
         and not ("read" in member.reading.senses and batch_of(member, scene, objects=False))
     ]
@@ -118,6 +120,8 @@ def _candidates(member: Member) -> Iterator[Sense]:
         looks = sense in LOOKS
         if reading.read_only and not looks:
             continue
+        if looks and reading.hint("destructiveHint") and reading.hint("readOnlyHint") is False:
+            continue
         if looks and sense != "compute" and reading.hint("readOnlyHint") is False and set(reading.senses) - LOOKS:
             continue
         if sense not in seen:
@@ -131,6 +135,8 @@ def _try(sense: Sense, member: Member, scene: Scene) -> Decision | None:  # noqa
     reading = member.reading
     if member.listed:
         return try_listed(sense, member, scene)
+    if extends(member, scene):
+        return Decision("extend", 0.75, f"puts text {'before' if is_before(reading) else 'after'} what is there")
     if sense in {"create", "add"}:
         return try_create(sense, member, scene)
     if sense == "copy":

@@ -13,6 +13,7 @@ from .changes import configure_rule, increase_rule, settings_rule, state_rule, u
 from .creates import copy_rule, create_many_rule, create_rule, upsert_rule
 from .decision import Case, Decision, Kind
 from .effects import decide, survey
+from .extending import extend_rule
 from .gathering import known_fields
 from .groups import Group, group
 from .inlays import append_many_rule, take_many_rule
@@ -44,6 +45,7 @@ _BUILDERS: dict[Kind, _Builder] = {
     "state": state_rule,
     "increase": increase_rule,
     "replace": replace_rule,
+    "extend": extend_rule,
     "append": append_rule,
     "take": take_rule,
     "delete": delete_rule,
@@ -68,7 +70,7 @@ _EARLY: frozenset[Kind] = frozenset(
 )
 """What changes things is looked at first: it may speak of fields that makers start and searches look for."""
 
-_CHANGES: frozenset[Kind] = _EARLY | {"upsert"}
+_CHANGES: frozenset[Kind] = _EARLY | {"upsert", "extend"}
 _MAKES: frozenset[Kind] = frozenset({"create", "copy", "upsert", "create_many"})
 
 _IGNORING = 0.2

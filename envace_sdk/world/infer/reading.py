@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +14,13 @@ from .arguments import Argument, arguments_of
 from .descriptions import Telling, tell
 from .names import Name, read_names
 from .verbs import LOOKS, Sense, senses
-from .words import base_verbs, singular
+from .words import bag, base_verbs, singular
 
 __all__ = ["Reading", "read"]
+
+
+_OFFERS = bag("sale rent auction lease hire trade")
+_OFFERED = re.compile(rf"\bfor (?:{'|'.join(sorted(_OFFERS))})\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +48,8 @@ class Reading:
     @cached_property
     def _meant(self) -> tuple[Sense, ...]:
         named, told = senses(self.name.verb), self.telling.senses
+        if self.name.verb == "list" and self._offers:
+            return ("create",)
         if not named:
             return told
         if self.name.verb in base_verbs(self.telling.opening):
@@ -54,6 +61,13 @@ class Reading:
             if agreed:
                 return (agreed, *(sense for sense in named if sense != agreed))
         return named
+
+    @property
+    def _offers(self) -> bool:
+        """Whether to list means to offer: `list_item_for_sale(title, price)`."""
+        aimed = any(found == "for" and set(words) & _OFFERS for found, words in self.name.aims)
+        told = self.telling.verb == "list" and _OFFERED.search(self.telling.text) is not None
+        return not self.name.plural and bool(self.required) and (aimed or told)
 
     @property
     def sense(self) -> Sense | None:
@@ -84,7 +98,8 @@ class Reading:
 def read(tools: Sequence[Tool]) -> list[Reading]:
     """Read all tools of a toolset together."""
     tellings = [tell(tool.description) for tool in tools]
-    names = read_names([tool.name for tool in tools], [telling.opening for telling in tellings])
+    openings, objects = [telling.opening for telling in tellings], [telling.object for telling in tellings]
+    names = read_names([tool.name for tool in tools], openings, objects)
     readings = []
     for tool, name, telling in zip(tools, names, tellings, strict=True):
         nouns = frozenset(singular(word) for word in (*name.noun, name.verb, *name.owner))

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from . import cel
-from .answers import confirmation, list_answer
+from .answers import confirmation, entity_answer, list_answer
 from .arguments import Argument, fields_of
 from .creates import changed_field
 from .decision import Case
 from .groups import Member
 from .keying import key_of, key_shown
 from .links import lists_beside, removed_with
+from .phrasals import shows_too
 from .scene import Scene
 from .states import state_of
+from .words import split
 
 __all__ = ["clear_rule", "delete_many_rule", "delete_rule", "read_many_rule", "update_many_rule"]
 
@@ -26,30 +28,40 @@ def delete_rule(case: Case) -> dict[str, Any]:
         shown = {decision.lookup[1].name: cel.value(decision.lookup[0])}
     else:
         shown = key_shown([cel.value(a) for a in scene.key.of(member.reading)], scene)
+    seen = shows_too(split(member.reading.tool.name))
+    answer = entity_answer(member, scene) if seen else confirmation(member, scene, shown, "deleted")
     return {
         "effect": "delete",
         "collection": scene.collection,
         "key": key,
         "also": removed_with(member, scene, f"[{key}]") if isinstance(key, str) else [],
-        "returns": confirmation(member, scene, shown, "deleted"),
+        "returns": answer,
     }
 
 
 def clear_rule(case: Case) -> dict[str, Any]:
-    """A tool that removes all."""
-    scene = case.scene
-    name = cel.text(scene.collection)
+    """A tool that removes all, or all that are as asked."""
+    scene, reading = case.scene, case.member.reading
+    found = f"find({cel.text(scene.collection)})"
+    conditions = [
+        f"({given} == null || default({cel.member('x', [scene.field_name(argument)])}, null) == {given})"
+        for argument in (scene.others(reading) if reading.name.plural else ())
+        if not argument.is_flag
+        for given in [cel.or_null(cel.argument(argument))]
+    ]
+    if conditions:
+        found = f"{found}.filter(x, {' && '.join(conditions)})"
     keys = [cel.member("item", [part.field]) for part in scene.key.parts]
     change = {
         "effect": "delete",
         "collection": scene.collection,
-        "each": f"find({name})",
+        "each": found,
         "key": keys[0] if len(keys) == 1 else keys,
     }
     return {
         "effect": "compute",
         "collection": scene.collection,
-        "let": {"before": f"count({name})"},
+        "let": {"before": f"size({found})" if conditions else f"count({cel.text(scene.collection)})"},
         "also": [change],
         "returns": {"object": {"deleted": "before"}},
     }

@@ -152,7 +152,7 @@ def state_of(member: Member, scene: Scene, flags_first: bool) -> dict[str, Json]
     if flags_first or verb in _SETTING or "flag" in senses(verb):
         undone = opposite(word)
         done = participles(undone or word)[0]
-        return {scene.fields.put((done,), scene.style, "boolean").name: undone is None}
+        return {scene.fields.put(split(done), scene.style, "boolean").name: undone is None}
     return {scene.fields.put(("status",), scene.style).name: participles(word)[0]}
 
 

@@ -200,6 +200,16 @@ _PARTICIPLES = {
     "deactivate": "inactive",
     "open": "open",
     "reopen": "open",
+    "checkin": "checked_in",
+    "check-in": "checked_in",
+    "checkout": "checked_out",
+    "check-out": "checked_out",
+    "signup": "signed_up",
+    "setup": "set_up",
+    "rollback": "rolled_back",
+    "teardown": "torn_down",
+    "login": "logged_in",
+    "logout": "logged_out",
 }
 _DOUBLED = re.compile(r"^(?:[^aeiou]*[aeiou][bdgmnprt]|.*(?:cancel|travel|label|level|model|enrol|equip|submit|admit|"
                       r"commit|permit|refer|defer|transfer|ban|unpin|unban|unflag|unplug|untag|unmap))$")  # fmt: skip

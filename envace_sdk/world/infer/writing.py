@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .arguments import Argument, fields_of
 from .batches import batch_of, lookup_of
+from .creates import matched
 from .decision import Decision
 from .fields import STATUS
 from .groups import Member
@@ -12,7 +13,7 @@ from .pairs import replaced_text
 from .reading import Reading
 from .replacing import replaced_field
 from .scene import Scene
-from .states import forms, status_value
+from .states import flag_of, forms, status_value
 from .terms import NEW, OLD
 from .verbs import Sense, opposite
 from .words import bag
@@ -84,6 +85,9 @@ def try_put(member: Member, scene: Scene) -> Decision | None:
         if others and "update" in reading.senses and scene.takes_key(reading) and reading.name.verb in {"set", "put"}:
             return None
         return Decision("upsert", 0.8, "writes one, there before or not")
+    if id(reading) in scene.makers and matched(reading, scene):
+        names = ", ".join(f"'{argument.name}'" for argument in matched(reading, scene))
+        return Decision("upsert", 0.7, f"finds the one with this {names}, or makes it")
     if id(reading) in scene.makers:
         return Decision("create", 0.75, "makes one: it takes no key")
     return None
@@ -160,10 +164,19 @@ def try_state(sense: Sense, member: Member, scene: Scene) -> Decision | None:
         return None
     if id(member.reading) in scene.makers:
         return None
+    if member.reading.name.verb in {"validate", "verify"} and not _leaves_a_mark(member, scene):
+        return None
     if _is_told_gone(member.reading) and not scene.removers and not _speaks_of_status(scene):
         return Decision("delete", 0.6, "it is told to remove, and no other tool does")
     what = "sets its status" if sense == "state" else "sets a flag"
     return Decision("state", 0.75, what)
+
+
+def _leaves_a_mark(member: Member, scene: Scene) -> bool:
+    """Whether looking a thing over is kept: a status or a flag for it is known, or it is said so."""
+    verb, told = member.reading.name.verb, member.reading.telling.text
+    known = status_value(verb, member.reading, scene.fields) is not None or flag_of(verb, scene.fields) is not None
+    return known or any(word in told for word in ("mark", "status", " set", "as verified", "as valid"))
 
 
 def try_end(member: Member, scene: Scene) -> Decision | None:
@@ -249,8 +262,11 @@ def try_delete(sense: Sense, member: Member, scene: Scene) -> Decision | None:
     lookup = lookup_of(member, scene)
     if lookup is not None:
         return Decision("delete", 0.75, f"removes the one whose {lookup[1].name} is given", lookup=lookup)
-    if not [argument for argument in reading.required if not argument.is_flag] and (
-        reading.name.plural or not scene.key.given or reading.name.verb in {"clear", "purge", "flush", "wipe"}
-    ):
+    asked = [argument for argument in scene.others(reading) if not argument.is_flag]
+    all_of_them = reading.name.plural or not scene.key.given or reading.name.verb in {"clear", "purge", "flush", "wipe"}
+    if asked and reading.name.plural:
+        known = all(a.is_scalar and (field := scene.field(a)) is not None and field.writable for a in asked)
+        return Decision("clear", 0.55, "removes those that are as asked") if known else None
+    if all_of_them and not any(argument.required for argument in asked):
         return Decision("clear", 0.6, "removes all")
     return None
