@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -296,3 +297,33 @@ def test_values_that_no_wire_can_carry_are_replaced() -> None:
     assert isinstance(fit({"type": "string", "pattern": "^a+$"}, "\ud800"), str)
     assert fit({"type": "object", "properties": {"\ud800": {"type": "integer"}}}, {"\ud800": "5"}) == {"\ud800": 5}
     assert fit({"type": "integer"}, 2**80) == 2**80
+
+
+SEVEN = json.loads(Path(__file__).with_name("seven_schemas.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", [name for name in SEVEN if not name.startswith(("S2", "S4", "S6"))])
+def test_damage_to_one_property_is_repaired_and_the_rest_left_alone(name: str) -> None:
+    schema, kept = SEVEN[name], 0
+    for seed in range(30):
+        chance = Random(seed)
+        whole = generate(schema, random=Random(seed), clock=CLOCK)
+        damaged = dict(whole)
+        hit = chance.choice(list(whole))
+        if chance.random() < 0.5:
+            del damaged[hit]
+        else:
+            damaged[hit] = {"damaged": True}
+        value = fit(schema, damaged, seed)
+        rest = {key: item for key, item in whole.items() if key != hit}
+        kept += {key: value.get(key) for key in rest} == rest
+    assert kept == 30
+
+
+@pytest.mark.parametrize("name", SEVEN)
+@pytest.mark.parametrize(
+    "known", [None, {}, [], "x", 7, {"a": {"b": [1, None]}}, [{"id": 1}], {"kind": "bank"}, float("inf")]
+)
+def test_whatever_is_known_something_valid_comes_of_it(name: str, known: Any) -> None:
+    for seed in range(3):
+        fit(SEVEN[name], known, seed)
