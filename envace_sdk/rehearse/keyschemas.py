@@ -16,7 +16,7 @@ from envace_sdk.errors import SchemaError
 from envace_sdk.json import Json
 from envace_sdk.jsonschema import generate
 from envace_sdk.tools.model import Tool
-from envace_sdk.world.dynamics import Dynamics, ToolRule
+from envace_sdk.world.dynamics import Change, Dynamics, ToolRule
 
 from .shapes import TRUST, follow, properties, shown_entity
 
@@ -89,7 +89,8 @@ class KeySchemas:
 
 def _keys(rule: ToolRule, collection: str) -> Iterator[Sequence[str]]:
     """The expressions of the keys by which a rule names entities of the collection."""
-    for change in (rule, *rule.also):
+    changes: tuple[ToolRule | Change, ...] = (rule, *rule.also)
+    for change in changes:
         if change.collection == collection and change.key is not None:
             yield [change.key] if isinstance(change.key, str) else change.key
 

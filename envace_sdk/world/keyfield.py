@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from math import ceil, floor, isfinite
 from random import Random
+from typing import TypeGuard
 
 from envace_sdk.errors import SchemaError, UnsatisfiableError
 from envace_sdk.json import Json
@@ -54,7 +55,7 @@ def first_number(schema: Json) -> int:
     )
 
 
-def _is_number(bound: Json) -> bool:
+def _is_number(bound: Json) -> TypeGuard[float]:
     return (
         isinstance(bound, int | float) and not isinstance(bound, bool) and (isinstance(bound, int) or isfinite(bound))
     )
