@@ -127,6 +127,7 @@ class Control:
             state = State.from_json(arguments["state"])
         else:
             state = await self._snapshots[toolset].get(_text(arguments, "name"))
+        state.check_keys(self._realms[toolset].environment.dynamics)
         await self._realms[toolset].change(world, lambda _: state)
         return self._summary(toolset, world)
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -32,6 +33,7 @@ from .keyschemas import KeySchemas
 from .ladder import Ladder
 from .recalled import RecalledRehearser
 from .schema import SchemaRehearser
+from .shapes import entity_schema, properties
 
 __all__ = ["Environment"]
 
@@ -66,7 +68,7 @@ class Environment:
         everything = (*fixtures, *self.recorded.fixtures)
         self.fixtures = tuple(fixture for fixture in everything if fixture.is_call)
         tools = {tool.name: tool for tool in toolset}
-        keys = KeySchemas(toolset, self.dynamics)
+        self._keys = keys = KeySchemas(toolset, self.dynamics)
         interpreter = Interpreter(self.dynamics, f"dynamics of {toolset.name}", key_schema=keys)
         observed = FixtureRehearser(everything, tools, self.dynamics, interpreter, self.recorded.matching)
         self._observed = observed
@@ -123,7 +125,7 @@ class Environment:
         )
         seeded = environment.start
         for data in seed_data:
-            seeded = load_seed_data(data, rules, seeded)
+            seeded = load_seed_data(data, rules, seeded, schemas=environment.entity_schemas(seeded))
         environment.start = note_changes(environment.start, seeded)
         return environment
 
@@ -131,6 +133,15 @@ class Environment:
     def tasks_path(self) -> Path | None:
         """The toolset's task file, if it has one."""
         return _Beside(self.toolset.folder).file("tasks.jsonl")
+
+    def entity_schemas(self, state: State) -> dict[str, Json]:
+        """By collection, the JSON Schema of an entity, as the tools and the entities of `state` tell."""
+        made: dict[str, Json] = {}
+        for name in self.dynamics.collections:
+            known = list(islice(state.collection(name).values(), 5))
+            schema = entity_schema(name, self.toolset, self.dynamics, known)
+            made[name] = {**schema, "properties": {**properties(schema), **properties(self._keys(name))}}
+        return made
 
     def world(self, name: str = "default", *, seed: int = 0, clock: datetime | None = None) -> World:
         """A new world in the start state. The same seed, clock and calls give the same bytes."""

@@ -9,7 +9,10 @@ from functools import lru_cache
 from envace_sdk.errors import WorldError
 from envace_sdk.json import Json
 
-__all__ = ["clock_text", "parse_clock", "parse_time"]
+__all__ = ["LATEST", "clock_text", "parse_clock", "parse_time"]
+
+LATEST = datetime(9999, 1, 1, tzinfo=UTC)
+"""The latest time at which a world may begin: every write takes a second, and there are none after this year."""
 
 _TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)"
@@ -51,9 +54,11 @@ def parse_clock(value: Json, where: str) -> datetime:
     """A clock given as text.
 
     Raises:
-        WorldError: it is not an RFC 3339 time.
+        WorldError: it is not an RFC 3339 time, or so late that time would end before the world does.
     """
     time = parse_time(value) if isinstance(value, str) else None
     if time is None:
         raise WorldError(f"{where}: expected a time like 2026-01-01T09:00:00Z, got {value!r}")
+    if time > LATEST:
+        raise WorldError(f"{where}: expected a time not after {clock_text(LATEST)}, got {value!r}")
     return time

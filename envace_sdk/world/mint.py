@@ -25,6 +25,8 @@ from .state import State
 __all__ = ["mint", "mint_key"]
 
 _ATTEMPTS = 200
+_MOST_COUNTED = 2**53
+"""Higher numbers are not remembered: the entities themselves say which are taken."""
 _SAMPLE = 20
 """How many entities are looked at to learn what keys look like."""
 
@@ -92,7 +94,7 @@ def _part(
             while taken(shape.key(number)):
                 number += 1
             if admits(wanted, shape.key(number)):
-                return shape.key(number), state.counted(counter, number + 1)
+                return shape.key(number), state.counted(counter, number + 1) if number < _MOST_COUNTED else state
             number += 1
     else:
         for _ in range(_ATTEMPTS):

@@ -6,7 +6,7 @@ import math
 
 from envace_sdk.errors import WorldError
 
-__all__ = ["MAX_DEPTH", "MAX_VALUE_DEPTH", "check_json"]
+__all__ = ["MAX_DEPTH", "MAX_VALUE_DEPTH", "check_json", "check_text"]
 
 MAX_DEPTH = 100
 """Nesting that a document may have; deeper ones are refused, so that nothing that walks them can run out of stack."""
@@ -18,10 +18,14 @@ def check_json(value: object, where: str, depth: int = 0) -> None:
     """Make sure that a value is JSON.
 
     Raises:
-        WorldError: it is not: another type, a key that is not text, a number that is not finite, or nested too deep.
+        WorldError: it is not: another type, a key that is not text, text that no encoding has, a number that is not
+            finite, or nested too deep.
     """
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if kind is int or kind is bool or value is None:
+        return
+    if kind is str:
+        check_text(str(value), where)
         return
     if kind is dict or kind is list:
         if depth >= MAX_DEPTH:
@@ -33,14 +37,29 @@ def check_json(value: object, where: str, depth: int = 0) -> None:
         raise WorldError(f"{where}: {value!r} is not a JSON number")
 
 
+def check_text(text: str, where: str) -> None:
+    """Make sure that a text can be sent.
+
+    Raises:
+        WorldError: it holds half of a surrogate pair, which is no character.
+    """
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise WorldError(f"{where}: {text[error.start]!r} is half of a surrogate pair, no character") from None
+
+
 def _check_members(value: object, where: str, depth: int) -> None:
     if isinstance(value, dict):
         for name, item in value.items():
             if type(name) is not str:
                 raise WorldError(f"{where}: the key {name!r} is not text")
-            if type(item) is not str:
+            if not name.isascii():
+                check_text(name, f"{where}: the key {name!a:.80}")
+            if type(item) is not str or not item.isascii():
                 check_json(item, f"{where}.{name}", depth + 1)
     elif isinstance(value, list):
         for position, item in enumerate(value):
-            if type(item) is not str:
+            if type(item) is not str or not item.isascii():
                 check_json(item, f"{where}[{position}]", depth + 1)

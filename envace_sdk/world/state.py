@@ -20,7 +20,7 @@ from .collection import Collection
 from .dynamics import CollectionRule, Dynamics
 from .index import Entry
 from .keys import Document, key_of
-from .plain import check_json
+from .plain import check_json, check_text
 
 __all__ = ["DEFAULT_CLOCK", "FORMAT", "Collection", "State"]
 
@@ -32,6 +32,8 @@ FORMAT = 1
 
 _TICK = timedelta(seconds=1)
 _NOTHING = Collection()
+_MOST = 2**53 - 1
+"""The largest integer that every reader of JSON keeps exact."""
 
 
 @dataclass(frozen=True, slots=True, eq=True)
@@ -160,6 +162,8 @@ class State:
         _require(isinstance(data, dict), "", "a snapshot is a JSON object")
         _require(data.get("format") == FORMAT, "format", f"this version reads format {FORMAT}")
         found = _member(data, "collections", dict, "")
+        for name in found:
+            check_text(str(name), "snapshot: collections")
         return cls(
             seed=_member(data, "seed", int, ""),
             clock=parse_clock(data.get("clock"), "snapshot: clock"),
@@ -168,6 +172,19 @@ class State:
             counters=_map_of(data, "counters", int),
             history=_map_of(data, "history", str),
         )
+
+    def check_keys(self, dynamics: Dynamics) -> None:
+        """Make sure that every entity is kept under the key that its own fields say.
+
+        Raises:
+            WorldError: one is not, and could be found in no way that agrees with what it shows.
+        """
+        for name, rule in dynamics.collections.items():
+            for key, document in self.collection(name).items():
+                own = key_of(document, rule.key)
+                if own != key:
+                    says = "have none" if own is None else f"say {own!r}"
+                    raise WorldError(f"{name}: the entity under the key {key!r}: its fields ({_fields(rule)}) {says}")
 
 
 def _aware(clock: datetime) -> datetime:
@@ -205,12 +222,13 @@ def _member(data: dict[str, Json], name: str, kind: type, place: str) -> Json:
     article = {dict: "an object", list: "a list", int: "an integer", str: "a string"}[kind]
     _require(isinstance(value, kind) and not isinstance(value, bool), where, f"expected {article}")
     if kind is int and name in {"version", "next"}:
-        _require(int(value) >= 0, where, "expected an integer that is not negative")
+        _require(0 <= int(value) <= _MOST, where, f"expected an integer from 0 to {_MOST}")
     return value
 
 
 def _map_of(data: dict[str, Json], name: str, kind: type) -> immutables.Map[str, Any]:
     values = _member({name: data.get(name, {})}, name, dict, "")
+    check_json(values, f"snapshot: {name}")
     for key in values:
         _member(values, key, kind, name)
     return immutables.Map(values)
@@ -231,12 +249,14 @@ def _restored(name: str, data: Json) -> Collection:
             type(sequence) is int and last < sequence < following, here, "sequence numbers must rise, below `next`"
         )
         _require(isinstance(key, str) and key not in keys, here, f"the key {key!r} is not a new string")
+        check_text(key, f"snapshot: {here}: the key")
         _require(isinstance(document, dict), here, "the document is not an object")
         check_json(document, f"snapshot: {here}")
         last = sequence
         keys.add(key)
         entries.append(Entry(sequence, key, document))
     removed = _member({"removed": data.get("removed", [])}, "removed", list, place)
+    check_json(removed, f"snapshot: {place}.removed")
     for key in removed:
         _require(
             isinstance(key, str) and key not in keys, f"{place}.removed", f"{key!r} is not the key of a removed entity"

@@ -222,3 +222,16 @@ def test_what_completion_only_adds_or_leaves_out_keeps_the_confidence():
     session = Session(shop({"type": "integer"}, more={"color": TEXT}))
     rehearsal = session("create_product", name="lamp")
     assert rehearsal.confidence == 1.0
+
+
+def test_columns_of_a_table_have_the_types_that_the_tools_take_them_with(tmp_path):
+    books = tmp_path / "books.csv"
+    books.write_text("book_id,title\n1,Emma\n")
+    asked = {"type": "object", "properties": {"book_id": TEXT}, "required": ["book_id"]}
+    listed = {"type": "object", "properties": {"title": TEXT}}
+    definitions = [{"name": "get_book", "inputSchema": asked}, {"name": "list_books", "inputSchema": listed}]
+    toolset = Toolset.from_definitions(definitions, name="library")
+    session = Session(Environment.load(toolset, seed_data=[books]))
+    (book,) = session.environment.start.collection("books").values()
+    assert book == {"book_id": "1", "title": "Emma"}
+    assert session.value("get_book", book_id=book["book_id"]) == book

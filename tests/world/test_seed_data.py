@@ -214,3 +214,8 @@ def test_any_file_either_loads_or_is_refused(tmp_path_factory, kind, content):
     with suppress(WorldError):
         state = load_seed_data(path, RULES, START)
         assert State.from_json(json.loads(json.dumps(state.to_json()))) == state
+
+
+def test_half_a_surrogate_pair_in_a_file_is_refused_by_its_place(load):
+    with pytest.raises(WorldError, match=r"customers\.json: .*name: .*surrogate"):
+        load("customers.json", '[{"customer_id": 1, "name": "\\ud800"}]')

@@ -136,6 +136,16 @@ def entities(*rows, **more):
         ({"seed": "x"}, "seed: expected an integer"),
         ({"seed": True}, "seed"),
         ({"version": -1}, "version"),
+        ({"version": 2**53}, "version: expected an integer from 0 to"),
+        (entities(next=2**53), "collections.orders.next: expected an integer from"),
+        ({"clock": "9999-12-31T23:59:59Z"}, "clock: expected a time not after 9999"),
+        ({"history": {"a": "\udfff"}}, "snapshot: history.a: .*surrogate"),
+        ({"history": {"\udfff": "a"}}, "snapshot: history: the key .*surrogate"),
+        ({"collections": {"\ud800": {"next": 0, "entities": []}}}, "collections: .*surrogate"),
+        (entities([0, "\ud800", {}]), r"entities\[0\]: the key: .*surrogate"),
+        (entities([0, "a", {"x": ["\ud800"]}]), r"entities\[0\].x\[0\]: .*surrogate"),
+        (entities([0, "a", {"x": {"\ud800": 1}}]), r"entities\[0\].x: the key .*surrogate"),
+        (entities(removed=["\ud800"]), "removed.*surrogate"),
         ({"clock": "yesterday"}, "clock: expected a time"),
         ({"clock": None}, "clock"),
         ({"counters": {"a": "x"}}, "counters.a"),
@@ -176,3 +186,23 @@ def test_a_document_nested_without_end_is_refused():
         deep = {"x": deep}
     with pytest.raises(WorldError, match="nested deeper"):
         State.from_json({**GOOD, **entities([0, "a", deep])})
+
+
+def test_text_of_whole_surrogate_pairs_is_text():
+    data = json.loads('{"x": "\\ud83d\\ude00", "é": ["ü"]}')
+    assert State.from_json({**GOOD, **entities([0, "a", data])}).get("orders", "a") == {"x": "😀", "é": ["ü"]}
+
+
+def test_an_entity_under_a_key_that_its_fields_do_not_say_is_found_by_the_check():
+    rules = Dynamics.parse("collections: {orders: {key: id}, lines: {key: [a, b]}}\ntools: {}")
+    state = State().put("orders", "7", {"id": 7}).put("lines", '["1", "x"]', {"a": 1, "b": "x"}).put("other", "k", {})
+    state.check_keys(rules)
+    with pytest.raises(WorldError, match=r"orders: the entity under the key 'KEY': .*'id'.* say 'OTHER'"):
+        state.put("orders", "KEY", {"id": "OTHER"}).check_keys(rules)
+    with pytest.raises(WorldError, match=r"lines: .* have none"):
+        state.put("lines", "KEY", {"a": 1}).check_keys(rules)
+
+
+def test_the_latest_clock_that_is_read_leaves_room_for_writes():
+    state = State.from_json({**GOOD, "clock": "9999-01-01T00:00:00Z"})
+    assert state.tick().version == 1
