@@ -31,6 +31,7 @@ class Recording:
     notices: tuple[Notice, ...] = ()
     torn: str = ""
     """What the end of the file lacks, if its writer did not come to end a line."""
+    path: Path | None = None
 
     def listing(self, method: str, member: str) -> tuple[Json, ...] | None:
         """The items of a list, all pages of it, as the latest session that read it to its end saw them.
@@ -82,7 +83,7 @@ def read_recording(path: Path) -> Recording:
             logger.warning("%s: %s", path, torn)
         except FixtureError as error:
             raise FixtureError(f"{path}:{number}: {error}") from None
-    return reading.recording(torn)
+    return replace(reading.recording(torn), path=path)
 
 
 class _NotJsonError(FixtureError):

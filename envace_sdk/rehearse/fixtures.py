@@ -32,6 +32,7 @@ from envace_sdk.world.state import State
 
 from .absorb import absorb, shown_entities
 from .base import Context, Outcome, Rehearsal
+from .soundness import Soundness
 
 __all__ = ["RECALLED", "FixtureRehearser", "call_digest", "note_changes", "place_of", "writes"]
 
@@ -96,6 +97,7 @@ class FixtureRehearser:
         """Whether a recorder made any of the fixtures: then a call without one is worth a word."""
         self._found: set[tuple[str, str]] = set()
         """Entities that are known from recordings alone."""
+        self._soundness = Soundness(tools)
         self._essences: dict[tuple[str, str], list[tuple[str, Json]]] = {}
         self._farsighted: frozenset[str] = frozenset()
         """Tools that read more than their rules say: any write may change what they answer."""
@@ -162,7 +164,7 @@ class FixtureRehearser:
         true = [
             held.fixture
             for held in self._held.get(self._key(method, call), ())
-            if _history(state, held.scopes) == held.history
+            if _history(state, held.scopes) == held.history and self._soundness.holds(held.fixture)
         ]
         return _nearest(true, call.client)
 
@@ -176,7 +178,8 @@ class FixtureRehearser:
         alike = _likeness(nearest, call.client)
         series = [f for f in held if f.episode == nearest.episode and _likeness(f, call.client) == alike]
         series.sort(key=lambda f: f.position)
-        return series[min(int(state.history.get(_times(key), "0")), len(series) - 1)]
+        found = series[min(int(state.history.get(_times(key), "0")), len(series) - 1)]
+        return found if self._soundness.holds(found) else None
 
     def outranks_rule(self, call: ToolCall, state: State) -> bool:
         """Whether what was recorded of this call is better evidence than the tool's rule: a guess from its name, or
@@ -201,6 +204,9 @@ class FixtureRehearser:
         """Why no fixture answers this call: the closest one, and what differs. "" where there are no fixtures."""
         if not self._held:
             return ""
+        for held in self._held.get(self._key(method, call), ()):
+            if not self._soundness.holds(held.fixture):
+                return f"{place_of(held.fixture)} is left out: its result breaks the output schema of {call.name}"
         what = call.name if method == TOOL_CALL else method
         recorded = self._essences.get((method, what))
         if recorded is None:

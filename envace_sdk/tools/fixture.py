@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from envace_sdk.recordings.format import Event
 
@@ -29,6 +30,8 @@ class Fixture:
     method: str = TOOL_CALL
     notices: tuple[Event, ...] = ()
     """What the server sent before its answer, since the client was last asked something."""
+    file: Path | None = field(default=None, compare=False)
+    """The recording it was read from."""
 
     @property
     def is_call(self) -> bool:

@@ -67,7 +67,9 @@ class Recorded:
                     continue
                 sessions.setdefault(exchange.session, []).append(exchange)
             by_hand = recording.header.version == 1
-            seen = [list(_fixtures(dialogues.learn(exchanges), by_hand)) for exchanges in sessions.values()]
+            seen = [
+                list(_fixtures(dialogues.learn(exchanges), by_hand, recording.path)) for exchanges in sessions.values()
+            ]
             if not by_hand:
                 seen.reverse()  # recorded on top of one another; fixtures of version 1 are alternatives
             fixtures += [fixture for session in seen for fixture in session]
@@ -110,7 +112,7 @@ def result_from_wire(data: Mapping[str, Json], *, is_error: bool = False) -> Too
     )
 
 
-def _fixtures(finished: Sequence[Finished], by_hand: bool) -> Iterator[Fixture]:
+def _fixtures(finished: Sequence[Finished], by_hand: bool, file: Path | None) -> Iterator[Fixture]:
     positions = 0
     for final in finished:
         exchange = final.exchange
@@ -123,7 +125,8 @@ def _fixtures(finished: Sequence[Finished], by_hand: bool) -> Iterator[Fixture]:
             if not isinstance(name, str) or not isinstance(arguments, dict):
                 continue  # refused by every server, and by this one
         call = ToolCall(name, arguments, inputs=final.inputs, client=None if by_hand else exchange.client)
-        yield Fixture(call, _result(exchange, by_hand), exchange.session, positions, exchange.method, final.notices)
+        result = _result(exchange, by_hand)
+        yield Fixture(call, result, exchange.session, positions, exchange.method, final.notices, file)
         positions += 1
 
 

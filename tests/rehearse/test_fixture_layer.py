@@ -1,7 +1,9 @@
 import json
 
+import pytest
 from notes_toolset import DYNAMICS, TEXT, TOOLS, Session, observed, open_session, tool
 
+from envace_sdk.errors import MissError
 from envace_sdk.evidence.label import KEY
 from envace_sdk.rehearse import Environment
 
@@ -156,3 +158,47 @@ def test_labels_in_the_content_of_recordings_are_not_believed_either(tmp_path):
     assert [block["_meta"] for block in answer.content] == [{}, {"x": 1}]
     assert answer.meta[KEY]["kind"] == "rehearsed"
     assert answer.structured == {"_meta": label}
+
+
+COUNT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+def _counting(tmp_path, *results, **options):
+    """A session on a tool whose recorded results are these."""
+    folder = tmp_path / "counting"
+    folder.mkdir()
+    tools = [tool("count", {"of": TEXT}, output=COUNT, annotations={"readOnlyHint": True})]
+    (folder / "tools.json").write_text(json.dumps({"tools": tools}))
+    lines = [
+        {"episode": "e", "tool": "count", "arguments": {"of": str(n)}, "result": result}
+        for n, result in enumerate(results)
+    ]
+    (folder / "fixtures.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    environment = Environment.load(folder, **options)
+    return Session(environment, environment.world())
+
+
+def test_a_recorded_success_that_breaks_the_output_schema_is_left_out_with_a_warning(tmp_path, caplog):
+    session = _counting(tmp_path, {"n": 1}, {"n": "not an int"}, {"content": [{"type": "text", "text": "many"}]})
+    assert session("count", of="0").layer == "fixture"
+    assert not caplog.records
+    for _ in range(2):
+        for of in ("1", "2"):
+            rehearsal = session("count", of=of)
+            assert rehearsal.layer != "fixture"
+            assert isinstance(rehearsal.result.structured["n"], int)
+    first, second = (record.getMessage() for record in caplog.records if record.levelname == "WARNING")
+    assert f"{tmp_path / 'counting' / 'fixtures.jsonl'}: call 2 of recording 'e' is left out" in first
+    assert "/n" in first
+    assert "call 3" in second
+
+
+def test_a_recorded_error_need_not_be_what_the_output_schema_says(tmp_path):
+    failed = {"content": [{"type": "text", "text": "no"}], "isError": True}
+    assert _counting(tmp_path, failed)("count", of="0").layer == "fixture"
+
+
+def test_a_miss_says_that_the_recorded_answer_was_left_out(tmp_path):
+    session = _counting(tmp_path, {"n": "x"}, recorded_only=True)
+    with pytest.raises(MissError, match="call 1 of recording 'e' is left out"):
+        session("count", of="0")
