@@ -9,12 +9,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from envace_sdk.errors import ExpressionError, FaultError
 from envace_sdk.json import Json
 from envace_sdk.world.expressions import compile_expression, compile_template
+from envace_sdk.yaml import YAMLError, load_yaml
 
 from .kinds import Fault
 
@@ -44,8 +44,8 @@ class FaultPlan(BaseModel):
             FaultError: it is not YAML, not of this format, or a field is wrong; the message names file and field.
         """
         try:
-            data = yaml.safe_load(text)
-        except (yaml.YAMLError, RecursionError) as error:
+            data = load_yaml(text)
+        except YAMLError as error:
             raise FaultError(f"{source}: not YAML: {error}") from error
         return cls.from_document({"name": Path(source).stem, **data} if isinstance(data, dict) else data, source)
 

@@ -11,6 +11,7 @@ import yaml
 
 from envace_sdk.errors import ToolsetError
 from envace_sdk.json import Json
+from envace_sdk.yaml import SafeLoader, YAMLError, load_yaml
 
 __all__ = ["MAX_BYTES", "decode", "parse", "parse_json", "parse_yaml", "without_comments"]
 
@@ -84,19 +85,16 @@ def parse_yaml(text: str, where: str) -> Json:
         ToolsetError: it is not YAML, not JSON-like, or its aliases make it too deep or too large.
     """
     try:
-        loaded = yaml.load(text, Loader=_Loader)  # noqa: S506  a SafeLoader with fewer types
-        return _Plain(where, _SPARE_NODES + _GROWTH * len(text)).copy(loaded, 0)
-    except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
+        loaded = load_yaml(text, _Loader)
+    except YAMLError as error:
         raise ToolsetError(f"{where}: not YAML: {error}") from error
-    except RecursionError as error:
-        raise ToolsetError(f"{where}: nested too deeply") from error
+    return _Plain(where, _SPARE_NODES + _GROWTH * len(text)).copy(loaded, 0)
 
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _SafeLoader
 else:
-    # libyaml's, where PyYAML was built with it: ten times as fast, and large API descriptions need it.
-    _SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    _SafeLoader = SafeLoader
 
 
 class _Loader(_SafeLoader):

@@ -15,6 +15,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from envace_sdk.errors import DynamicsError
+from envace_sdk.yaml import YAMLError, load_yaml
 
 __all__ = [
     "FORMAT",
@@ -236,8 +237,8 @@ class Dynamics(_Model):
             DynamicsError: it is not YAML, not of this format, or a field is wrong; the message names the place.
         """
         try:
-            data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  both are safe
-        except yaml.YAMLError as error:
+            data = load_yaml(text)
+        except YAMLError as error:
             raise DynamicsError(f"{source}: not YAML: {error}") from error
         if not isinstance(data, dict):
             raise DynamicsError(f"{source}: expected a mapping with `collections` and `tools`")

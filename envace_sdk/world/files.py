@@ -10,10 +10,9 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
-import yaml
-
 from envace_sdk.errors import WorldError
 from envace_sdk.json import Json
+from envace_sdk.yaml import YAMLError, load_yaml
 
 from .clock import clock_text
 from .keys import key_text
@@ -73,8 +72,8 @@ def _json_lines(text: str, path: Path) -> Json:
 
 def _yaml(text: str, path: Path) -> Json:
     try:
-        data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  both are safe
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        data = load_yaml(text)
+    except YAMLError as error:
         raise WorldError(f"{path}: not YAML: {error}") from None
     return _Settler(path).settle(data, 0)
 
@@ -95,7 +94,10 @@ class _Settler:
         if isinstance(value, list):
             return [self.settle(item, depth + 1) for item in value]
         if isinstance(value, datetime):
-            return clock_text(value if value.tzinfo is not None else value.replace(tzinfo=UTC))
+            try:
+                return clock_text(value if value.tzinfo is not None else value.replace(tzinfo=UTC))
+            except (OverflowError, ValueError):
+                raise WorldError(f"{self._path}: {value} is no time in UTC") from None
         return value.isoformat() if isinstance(value, date) else value
 
     def _key(self, name: Any) -> str:
