@@ -188,6 +188,10 @@ def _environment(name: str | None, source: str, options: Options) -> Environment
     for finding in environment.toolset.findings:
         if finding.severity == "error":
             logger.warning("quarantined: %s", finding)
+    quarantined = {finding.tool for finding in environment.toolset.findings}
+    for tool in environment.check():
+        if tool not in quarantined:
+            logger.warning("the dynamics have a rule for %r, which is no tool of %s", tool, environment.toolset.name)
     return environment
 
 

@@ -49,6 +49,7 @@ class Environment:
         model: the learned environment role, asked where neither fixture nor rule answers.
         recorded: recordings of the real server; their fixtures come after those of `fixtures`.
         recorded_only: answer with recordings, or not at all.
+        source: what messages call the dynamics, such as their file.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Environment:
         model: Rehearser | None = None,
         recorded: Recorded | None = None,
         recorded_only: bool = False,
+        source: str = "",
     ) -> None:
         self.toolset = toolset
         self.dynamics = infer(toolset) if dynamics is None else dynamics
@@ -69,7 +71,8 @@ class Environment:
         self.fixtures = tuple(fixture for fixture in everything if fixture.is_call)
         tools = {tool.name: tool for tool in toolset}
         self._keys = keys = KeySchemas(toolset, self.dynamics)
-        interpreter = Interpreter(self.dynamics, f"dynamics of {toolset.name}", key_schema=keys)
+        interpreter = Interpreter(self.dynamics, source or f"dynamics of {toolset.name}", key_schema=keys)
+        self._interpreter = interpreter
         observed = FixtureRehearser(everything, tools, self.dynamics, interpreter, self.recorded.matching)
         self._observed = observed
         self.start = observed.learn(start or State.start(dynamics=self.dynamics))
@@ -122,6 +125,7 @@ class Environment:
             recorded_only=recorded_only,
             start=start,
             model=model,
+            source=str(rules_file or ""),
         )
         seeded = environment.start
         for data in seed_data:
@@ -133,6 +137,15 @@ class Environment:
     def tasks_path(self) -> Path | None:
         """The toolset's task file, if it has one."""
         return _Beside(self.toolset.folder).file("tasks.jsonl")
+
+    def check(self) -> list[str]:
+        """Compile every rule now, instead of when its tool is first called; tools that have a rule and do not exist.
+
+        Raises:
+            DynamicsError: a rule is wrong; the message names the file, the tool and the field.
+        """
+        self._interpreter.check()
+        return [name for name in self.dynamics.tools if name not in self.toolset]
 
     def entity_schemas(self, state: State) -> dict[str, Json]:
         """By collection, the JSON Schema of an entity, as the tools and the entities of `state` tell."""

@@ -17,6 +17,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from envace_sdk.errors import DynamicsError
 from envace_sdk.yaml import YAMLError, load_yaml
 
+from .minttemplate import template_shape
+
 __all__ = [
     "FORMAT",
     "Change",
@@ -73,6 +75,17 @@ class CollectionRule(_Model):
     open: bool = False
     """Whether keys that the world has not seen may exist in the real one: reading one then falls through to the
     next layer of the ladder instead of being a not-found error."""
+
+    @model_validator(mode="after")
+    def _workable(self) -> Self:
+        fields = self.key_fields
+        if not fields or any(not field.strip() for field in fields):
+            raise ValueError("key: expected the name of a field, or a list of such names")
+        if len(set(fields)) < len(fields):
+            raise ValueError(f"key: the fields of a composite key differ, and these do not: {', '.join(fields)}")
+        if self.mint:
+            template_shape(self.mint)
+        return self
 
     @property
     def key_fields(self) -> list[str]:

@@ -483,8 +483,8 @@ def test_a_wrong_rule_is_an_error_that_names_file_tool_and_field(rule, message):
         Run(rule)(id="ORD-0001")
 
 
-def test_a_wrong_mint_is_named_when_it_is_used():
-    with pytest.raises(DynamicsError, match=r"tools.tool: mint 'x': expected one of"):
+def test_a_wrong_mint_is_named_when_it_is_read():
+    with pytest.raises(DynamicsError, match=r"collections.bad: mint 'x': expected one of"):
         Run("{effect: create, collection: bad}", more="  bad: {key: id, mint: x}\n")()
 
 

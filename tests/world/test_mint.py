@@ -46,7 +46,7 @@ def test_a_template_says_what_new_keys_look_like(template, shape):
 
 @pytest.mark.parametrize("template", ["x", "{n}{n}", "{n}-{hex:4}", "{foo}", "{n:}"])
 def test_a_template_without_one_place_for_something_new_is_refused(template):
-    with pytest.raises(WorldError, match="mint"):
+    with pytest.raises(ValueError, match="mint"):
         minted(template=template)
 
 
