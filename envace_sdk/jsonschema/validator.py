@@ -123,9 +123,8 @@ def _not_json(value: Json, reason: str = "") -> Failure:
         if isinstance(item, dict):
             for key, inner in item.items():
                 if not isinstance(key, str):
-                    return Failure(
-                        "json", path, (), None, {"reason": f"object with the {type_name(key)} key {key!r:.40}"}
-                    )
+                    reason = f"object with the {type_name(key)} key {key!r:.40}"
+                    return Failure("json", path, (), None, {"reason": reason})
                 stack.append(((*path, key), inner))
         elif isinstance(item, list | tuple):
             stack.extend(((*path, index), inner) for index, inner in enumerate(item))
@@ -261,11 +260,7 @@ def _place(schema: Json, of: Dialect, reference: str, path: Path = ()) -> Path:
         of = dialect(schema, of)
         for keyword in reference_keywords(of):
             target = schema.get(keyword)
-            if (
-                isinstance(target, str)
-                and reference
-                and target.partition("#")[2 if "#" in target else 0].endswith(reference)
-            ):
+            if isinstance(target, str) and reference and target.endswith(reference):
                 return (*path, keyword)
         for place, inner in subschemas(schema, of):
             if found := _place(inner, of, reference, path + place):

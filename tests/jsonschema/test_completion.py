@@ -149,6 +149,9 @@ def test_the_id_of_an_entity_serves_as_its_qualified_id() -> None:
         "additionalProperties": False,
     }
     assert fit(closed, {"ticket_id": "T-1"}) == {"id": "T-1"}
+    both = {"type": "object", "properties": {"user_id": {}, "order_id": {}}, "required": ["user_id", "order_id"]}
+    value = fit(both, {"id": "A-9"}, name="get_order")
+    assert value["order_id"] == "A-9" != value["user_id"]
 
 
 def test_items_are_fitted_one_by_one() -> None:
@@ -290,6 +293,12 @@ def test_one_bad_item_in_a_thousand_is_mended_in_milliseconds() -> None:
     assert time.process_time() - start < 0.5
     assert value[499] is orders[499]
     assert value[500] == {**orders[500], "total": value[500]["total"]}
+
+
+def test_tens_of_thousands_of_items_may_need_mending() -> None:
+    known = [{"iban": str(number)} if number % 2 else {"kind": "card", "extra": number} for number in range(12_000)]
+    value = fit({"type": "array", "items": PAYMENT}, known)
+    assert [item["kind"] for item in value] == ["card", "bank"] * 6000
 
 
 def test_values_that_no_wire_can_carry_are_replaced() -> None:

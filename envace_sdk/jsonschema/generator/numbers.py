@@ -112,7 +112,12 @@ def _near(shape: Shape, value: float) -> Iterator[int | float]:
 
 def _product(count: int, step: Fraction) -> int | float:
     value = count * step
-    return value.numerator if value.denominator == 1 else float(value)
+    if value.denominator == 1:
+        return value.numerator
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # no JSON number, and so no candidate that fits
 
 
 def _step(shape: Shape, *, whole: bool) -> Fraction | None:
@@ -140,10 +145,15 @@ def _stepped(search: Search, shape: Shape, step: Fraction) -> Iterator[int | flo
         yield _product(first + (start - first + offset) % (last - first + 1), step)
 
 
+def _is_open(bound: float) -> bool:
+    """Whether a bound is none; an integer may be larger than any float."""
+    return isinstance(bound, float) and math.isinf(bound)
+
+
 def _counts(shape: Shape, step: Fraction) -> tuple[int, int]:
     """The first and the last multiple to consider: those in bounds, near where the bounds leave it open."""
-    first = None if math.isinf(shape.low) else math.ceil(Fraction(shape.low) / step)
-    last = None if math.isinf(shape.high) else math.floor(Fraction(shape.high) / step)
+    first = None if _is_open(shape.low) else math.ceil(Fraction(shape.low) / step)
+    last = None if _is_open(shape.high) else math.floor(Fraction(shape.high) / step)
     span = max(1, round(100 / step))
     if first is None and last is None:
         return 1, span
@@ -165,7 +175,7 @@ def _between(search: Search, shape: Shape, *, broken: bool) -> Iterator[int | fl
         value = low + width * search.random.random()
         yield round(value, digits) if digits < 16 else value
     if not broken:
-        yield from (bound for bound in (shape.low, shape.high) if math.isfinite(bound))
+        yield from (bound for bound in (shape.low, shape.high) if not _is_open(bound))
     middle = low + width / 2
     yield middle
     for _ in range(8):
@@ -177,12 +187,12 @@ def _between(search: Search, shape: Shape, *, broken: bool) -> Iterator[int | fl
 
 def _window(shape: Shape) -> tuple[float, float]:
     low, high = shape.low, shape.high
-    if math.isinf(low) and math.isinf(high):
+    if _is_open(low) and _is_open(high):
         return 1.0, 1000.0
     try:
-        if math.isinf(low):
+        if _is_open(low):
             return (0.0 if high > 0 else max(float(high) - 1000.0, -sys.float_info.max)), float(high)
-        if math.isinf(high):
+        if _is_open(high):
             return float(low), min(float(low) + max(100.0, abs(float(low))), sys.float_info.max)
         return float(low), float(high)
     except OverflowError:

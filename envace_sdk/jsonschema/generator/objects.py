@@ -93,17 +93,17 @@ class _Properties:
 
     def _unplaced_value(self, name: str) -> Json | Unset:
         """What is known under another spelling, or as the `id` of an `order` where its `order_id` is asked for."""
-        key = normalised(name)
+        key, parts = normalised(name), words(name)
         if key in self._unplaced:
             return self._unplaced[key]
-        nouns = [words(singular(noun)) for noun in (self.spot.name, self.shape.title) if noun]
-        own = next(iter(self.shape.declared()), None) == name or words(name)[:-1] in nouns
-        if words(name)[-1:] == ("id",) and len(words(name)) > 1:
-            return self._unplaced.get("id", UNSET) if own else UNSET
         if key == "id":
             ids = [other for other in self._unplaced if other.endswith("id")]
             return self._unplaced[ids[0]] if len(ids) == 1 else UNSET
-        return UNSET
+        if parts[-1:] != ("id",) or "id" not in self._unplaced:
+            return UNSET
+        owners = [words(singular(owner))[-1:] for owner in (self.spot.name, self.shape.title)]
+        alone = [other for other in self.shape.declared() if words(other)[-1:] == ("id",)] == [name]
+        return self._unplaced["id"] if alone or parts[-2:-1] in owners else UNSET
 
     def add_natural(self) -> None:
         """Add most of what may be there too, as long as that leads to an end."""

@@ -34,6 +34,7 @@ _RETRIES: Final = 4
 _NOT_NULL: Final = 0.85
 _LOOPS: Final = 3
 _LEARNED: Final = 100
+_ROOM_TO_MEND: Final = 200
 
 
 class Search:
@@ -52,6 +53,7 @@ class Search:
         self.tally = 0
         """What was done so far: schemas added up, and a few for each value made."""
         self._wasted = 0
+        self._most_made, self._most_wasted = LARGEST, _WASTED
         self._lean = lean
         self._hopeless: list[frozenset[Node]] = []
         """Schemas that no value was found for: whatever asks for them all is given up at once."""
@@ -77,7 +79,7 @@ class Search:
             OutOfBoundsError: that was too much.
         """
         self._wasted += 1 + self.tally - since
-        if self._wasted > _WASTED:
+        if self._wasted > self._most_wasted:
             raise OutOfBoundsError("none was found within the bounds of the search")
 
     def build(self, nodes: Nodes, spot: Spot, known: Json | Unset = UNSET) -> Json:
@@ -90,7 +92,10 @@ class Search:
             return known
         self.made += 1
         self.tally += 4
-        if spot.depth > _DEPTH or self.made > LARGEST:
+        if isinstance(known, dict | list):  # what is known bounds itself; there may be much of it to be mended
+            self._most_made += _ROOM_TO_MEND
+            self._most_wasted += _ROOM_TO_MEND
+        if spot.depth > _DEPTH or self.made > self._most_made:
             raise TooLargeError("an instance would be too deep or too large", spot.pointer)
         loops = self.plan.loops
         if loops is not None and any(map(loops.holds_itself, nodes)):
@@ -246,7 +251,7 @@ def _allowed(shape: Shape, value: Json) -> bool:
 def _attempts(known: Json | Unset, retries: int) -> Iterator[Json | Unset]:
     """What to keep of what is known: all, then all but one property, then what is left by chance."""
     yield known
-    if isinstance(known, dict) and len(known) < 25:
+    if isinstance(known, dict) and len(known) < 60:
         for name in reversed(known):
             yield {key: value for key, value in known.items() if key != name}
     elif known is UNSET:

@@ -9,7 +9,7 @@ from . import charset
 from .nodes import Alternatives, Anchor, Backreference, Chars, Group, Look, Node, Repeat, Sequence
 from .terms import Term, Terms
 
-__all__ = ["Builder", "children", "refers_back"]
+__all__ = ["Builder", "children", "refers_back", "shortest"]
 
 _UNROLLED: Final = 8
 _MOST_UNROLLED: Final = 200
@@ -114,6 +114,25 @@ class Builder:
         if node.low == 0 and high > 0:
             term = terms.either((rest, self._before(node.inner, term, previous)))
         return term
+
+
+def shortest(node: Node) -> int:
+    """The length of the shortest text that the pattern can match, reckoned without writing any repeat out.
+
+    A reference back counts nothing, so there it is a lower bound.
+    """
+    match node:
+        case Chars():
+            return 1
+        case Sequence():
+            return sum(map(shortest, node.parts))
+        case Alternatives():
+            return min(map(shortest, node.options))
+        case Repeat():
+            return node.low * shortest(node.inner)
+        case Group():
+            return shortest(node.inner)
+    return 0
 
 
 def _after(node: Node, previous: _Previous) -> _Previous:

@@ -11,16 +11,18 @@ from threading import Lock
 from typing import Final
 
 from . import charset
-from .build import Builder, refers_back
+from .build import Builder, refers_back, shortest
 from .matching import matcher
 from .nodes import Alternatives, Backreference, Chars, Group, Look, Node, Repeat, Sequence
-from .syntax import parse
+from .syntax import PatternError, parse
 from .walk import walk
 
 __all__ = ["Language", "language"]
 
 _ATTEMPTS: Final = 24
 _TERMS: Final = 20_000
+_LONGEST: Final = 20_000
+"""Characters of the shortest text: beyond, repeats within repeats cost minutes and gigabytes."""
 
 
 @lru_cache(maxsize=512)
@@ -28,7 +30,7 @@ def language(patterns: tuple[str, ...], avoid: tuple[str, ...] = ()) -> Language
     """The texts that match all patterns and none of those to avoid.
 
     Raises:
-        PatternError: a pattern is not one, or cannot be matched in bounded time.
+        PatternError: a pattern is not one, cannot be matched in bounded time, or has only texts of enormous length.
     """
     return Language(patterns, avoid)
 
@@ -38,6 +40,8 @@ class Language:
 
     def __init__(self, patterns: tuple[str, ...], avoid: tuple[str, ...] = ()) -> None:
         self._trees = [_steerable(parse(pattern)) for pattern in patterns]
+        if (least := max(map(shortest, self._trees), default=0)) > _LONGEST:
+            raise PatternError(f"its shortest text would have {least} characters; at most {_LONGEST} are written")
         self._avoided = [parse(pattern) for pattern in avoid]
         self._wanted: list[Callable[[str], bool]] = [matcher(pattern) for pattern in patterns]
         self._unwanted = [matcher(pattern) for pattern in avoid]
