@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from .arguments import Argument
 from .groups import Group, Member, Phrase
 from .ids import names_thing
+from .index import Groups, Phrases
 from .outputs import Shape, shape_of
 from .owning import has_own_id_in
 from .verbs import LOOKS, Sense
@@ -23,7 +23,7 @@ _FEWEST = 4
 """How many fields a view must have to tell one kind of thing from another."""
 
 
-def follow_answers(groups: list[Group]) -> None:
+def follow_answers(groups: Groups) -> None:
     """Give tools that change things, named after what nothing else speaks for, to the things that they answer."""
     for found in list(groups):
         for member in list(found.members):
@@ -79,18 +79,18 @@ def _made(member: Member, shape: Shape) -> Phrase | None:
     if told or reading.hint("idempotentHint") or shape.wrap is None:
         return None
     noun = tuple(singular(word) for word in split(shape.wrap))
-    ids = [field for field in shape.fields if names_thing(field, {noun}) >= 0.95]
-    given = any(names_thing(argument, {noun}) >= 0.6 for argument in reading.arguments)
+    ids = [field for field in shape.fields if names_thing(field, frozenset([noun])) >= 0.95]
+    given = any(names_thing(argument, frozenset([noun])) >= 0.6 for argument in reading.arguments)
     return noun if ids and not given else None
 
 
-def _give(member: Member, noun: Phrase, found: Group, groups: list[Group]) -> None:
+def _give(member: Member, noun: Phrase, found: Group, groups: Groups) -> None:
     """Make the tool the maker of these things, unless there are other makers."""
     target = next((group for group in groups if noun in group.nouns), None)
     if target is not None and target.makers:
         return
     found.members.remove(member)
     if target is None:
-        target = Group(Counter({noun: 1}), siblings=groups)
+        target = Group(Phrases({noun: 1}), siblings=groups)
         groups.append(target)
     target.members.append(Member(replace(member.reading, elected=("create",))))

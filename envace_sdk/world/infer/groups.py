@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .ids import id_noun, is_id
+from .index import Groups, Phrases
 from .reading import Reading
 from .verbs import Sense, is_nounish
 from .words import bag, singular
@@ -37,12 +38,11 @@ class Member:
 class Group:
     """Tools about one kind of thing."""
 
-    phrases: Counter[Phrase]
+    phrases: Phrases
     """What the tools call it, with how many do."""
     members: list[Member] = field(default_factory=list)
-    siblings: list[Group] = field(default_factory=list, repr=False)
+    siblings: Groups = field(default_factory=Groups, repr=False)
     """All groups of the toolset, this one included."""
-    _nouns: tuple[tuple[int, int], frozenset[Phrase]] | None = field(default=None, repr=False)
 
     @property
     def head(self) -> str:
@@ -62,16 +62,7 @@ class Group:
     @property
     def nouns(self) -> frozenset[Phrase]:
         """All it is called, qualified or not."""
-        about = (len(self.phrases), len(self.siblings))
-        if self._nouns is None or self._nouns[0] != about:
-            self._nouns = about, self._all_nouns()
-        return self._nouns[1]
-
-    def _all_nouns(self) -> frozenset[Phrase]:
-        found = set(self.phrases) | {phrase[-1:] for phrase in self.phrases}
-        others = {phrase[-1] for other in self.siblings if other is not self for phrase in other.phrases if phrase}
-        found |= {phrase[:1] for phrase in self.phrases if len(phrase) == 2 and phrase[0] not in others}
-        return frozenset(phrase for phrase in found if phrase)
+        return self.siblings.names.of(self)
 
     def absorb(self, other: Group) -> None:
         """Take over another group's tools and names."""
@@ -91,11 +82,12 @@ class Group:
         return [m for m in self.having("create", "add", "copy", "put") if not m.aspect]
 
 
-def group(readings: Sequence[Reading], label: str) -> list[Group]:
+def group(readings: Sequence[Reading], label: str) -> Groups:
     """Sort the tools into groups by their nouns; `label` names what a toolset without nouns is about."""
     phrases = [_phrase(reading) for reading in readings]
     aspects = _aspects(readings, phrases)
-    groups: list[Group] = []
+    groups = Groups()
+    namesakes: dict[str, list[Group]] = {}
     homeless: list[Reading] = []
     order = sorted(range(len(readings)), key=lambda number: len(_thing(phrases[number], aspects[number])))
     for number in order:
@@ -104,10 +96,11 @@ def group(readings: Sequence[Reading], label: str) -> list[Group]:
             homeless.append(readings[number])
             continue
         member = Member(readings[number], aspects[number])
-        home = next((found for found in groups if _same(found, thing, member)), None)
+        home = next((found for found in namesakes.get(thing[-1], ()) if _same(found, thing, member)), None)
         if home is None:
-            home = Group(Counter())
+            home = Group(Phrases())
             groups.append(home)
+            namesakes.setdefault(thing[-1], []).append(home)
         home.phrases[thing] += 1
         home.members.append(member)
     for found in groups:
@@ -202,14 +195,14 @@ def _same(found: Group, thing: Phrase, member: Member) -> bool:
     return member.reading.sense not in held & clash
 
 
-def _shelter(reading: Reading, readings: Sequence[Reading], groups: list[Group], label: str) -> None:
+def _shelter(reading: Reading, readings: Sequence[Reading], groups: Groups, label: str) -> None:
     """Find the group of a tool whose name has no noun."""
     home = _home(reading, groups)
     if home is None and len(groups) == 1:
         home = groups[0]
     if home is None:
         noun = _common_noun(readings) or (label,)
-        home = Group(Counter({noun: 1}), siblings=groups)
+        home = Group(Phrases({noun: 1}), siblings=groups)
         groups.append(home)
     verb = reading.name.verb
     said = reading.sense in {"create", "add"} and is_nounish(verb) and _home(reading, groups) is home

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection as Some
+from functools import lru_cache
 
 from .arguments import Argument
 from .words import bag, singular
 
-__all__ = ["WEAK", "bare", "id_noun", "is_id"]
+__all__ = ["WEAK", "bare", "before_id", "id_noun", "is_id"]
 
 STRONG = bag(
     "id ids uuid uuids guid key keys ref refs reference number numbers no num nr code codes slug slugs token "
@@ -33,11 +34,22 @@ def id_noun(words: tuple[str, ...], *, weak: bool = False) -> tuple[str, ...] | 
     return None
 
 
+@lru_cache(maxsize=4096)
+def before_id(word: str) -> tuple[str, ...]:
+    """What stands before an identifier's word in one word: `ticketid` → ticket."""
+    return tuple(sorted(word[: -len(end)] for end in STRONG | WEAK if word.endswith(end) and word != end))
+
+
 def bare(words: tuple[str, ...], nouns: Some[tuple[str, ...]]) -> tuple[str, ...]:
     """A field's name without the entity's own noun before it: `ticket_title` of a ticket is `title`.
 
     The noun alone (`ticket`) stays.
     """
+    return _bare(words, frozenset(nouns))
+
+
+@lru_cache(maxsize=65536)
+def _bare(words: tuple[str, ...], nouns: frozenset[tuple[str, ...]]) -> tuple[str, ...]:
     for noun in sorted(nouns, key=len, reverse=True):
         size = len(noun)
         if 0 < size < len(words) and tuple(singular(word) for word in words[:size]) == noun:

@@ -79,7 +79,7 @@ def _alone(member: Member, values: Sequence[Argument]) -> bool:
         return False
     words = values[0].words
     noun = member.aspect[-1:]
-    short = bare(words, {noun, member.aspect})
+    short = bare(words, frozenset([noun, member.aspect]))
     names = short != words or {singular(w) for w in words} & set(noun) or is_id(words) or words[-1] in {"name", "value"}
     return bool(names) and not values[0].is_object
 

@@ -70,10 +70,8 @@ _MANY = 5
 
 def _is_context(argument: Argument, group: Group) -> bool:
     """Whether every tool of the toolset asks for it, makers and listers too: a `repo_path`, a `workspace`."""
-    readings = [member.reading for found in group.siblings for member in found.members]
-    return len(readings) >= _MANY and all(
-        any(other.words == argument.words for other in reading.required) for reading in readings
-    )
+    names = group.siblings.names
+    return argument.words in names.common and sum(len(found.members) for found in group.siblings) >= _MANY
 
 
 def own_id(member: Member, group: Group) -> Argument | None:

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from .arguments import Argument
 from .groups import Group
-from .ids import bare, id_noun, names_thing
+from .ids import before_id, id_noun, names_thing
+from .index import Groups
 from .reading import Reading
 from .words import singular
 
 __all__ = ["has_own_id", "has_own_id_in", "owner_of", "owners_of"]
 
 
-def owner_of(argument: Argument, groups: list[Group], own: Group | None = None) -> Group | None:
+def owner_of(argument: Argument, groups: Groups, own: Group | None = None) -> Group | None:
     """The other group whose things an argument identifies (`ticket_id`, or `id` that is "the ticket's id")."""
     noun = id_noun(argument.words, weak=True)
     if noun is None and len(argument.words) == 1 and argument.is_scalar:
-        for found in groups:
-            if found is not own and bare(argument.words, found.nouns) != argument.words:
-                return found  # ticketid
+        found = groups.names.joined(before_id(argument.words[0]), own)
+        if found is not None:
+            return found  # ticketid
     if noun is None:
         noun = tuple(singular(word) for word in argument.words) if argument.is_scalar else None
     if noun:
-        return next((found for found in groups if found is not own and noun in found.nouns), None)
+        return groups.names.called(noun, own)
     if noun == () and own is not None and argument.description:
         words = {singular(word) for word in argument.description.lower().replace("'s", "").split()}
         if not any(phrase[-1] in words for phrase in own.nouns):
-            return next((found for found in groups if found is not own and found.head in words), None)
+            return groups.names.headed(words, own)
     return None
 
 
