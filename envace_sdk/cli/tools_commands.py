@@ -22,6 +22,7 @@ from .tools_options import (
 
 if TYPE_CHECKING:
     from envace_sdk.tools.finding import Finding
+    from envace_sdk.tools.toolset import Toolset
 
 __all__ = ["quiet_clients", "tools"]
 
@@ -95,10 +96,14 @@ Exit codes: 0 no errors; 1 errors (with --strict: any finding); 2 wrong command 
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @access_options
 def lint(source: str, strict: bool, errors_only: bool, form: str, **access: Any) -> None:
-    """Say what is wrong with the tools of SOURCE: where, by which rule, and what mends it."""
+    """Say what is wrong with the tools of SOURCE: where, by which rule, and what mends it.
+
+    Of a folder with a dynamics.yaml, each rule in it is compiled too.
+    """
     from .tools_print import findings_text, summary
 
     toolset = _load(source, access)
+    _check_dynamics(toolset)
     found = [finding for finding in toolset.findings if finding.severity == "error" or not errors_only]
     if form == "json":
         counts = {"tools": len(toolset.definitions), "served": len(toolset), "quarantined": len(toolset.quarantined)}
@@ -251,3 +256,19 @@ def quiet_clients() -> None:
 
     for name in ("mcp", "client", "httpx2", "httpcore2"):
         logging.getLogger(name).addHandler(logging.NullHandler())
+
+
+def _check_dynamics(toolset: Toolset) -> None:
+    """Compile the rules that lie beside the tools. Raises: DynamicsError where one is wrong."""
+    path = None if toolset.folder is None else toolset.folder / "dynamics.yaml"
+    if path is None or not path.is_file():
+        return
+    from envace_sdk.world.dynamics import Dynamics
+    from envace_sdk.world.interpret import Interpreter
+
+    rules = Dynamics.load(path)
+    Interpreter(rules, str(path)).check()
+    quarantined = {finding.tool for finding in toolset.findings}
+    for tool in rules.tools:
+        if tool not in toolset and tool not in quarantined:
+            click.echo(f"warning: {path}: tools.{tool}: there is no tool of that name", err=True)

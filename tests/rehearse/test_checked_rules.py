@@ -1,7 +1,11 @@
 """Rules that can never work are found before the first call."""
 
-import pytest
+import json
 
+import pytest
+from click.testing import CliRunner
+
+from envace_sdk.cli.tools_commands import tools
 from envace_sdk.errors import DynamicsError
 from envace_sdk.rehearse import Environment
 from envace_sdk.tools.toolset import Toolset
@@ -42,3 +46,16 @@ def test_a_rule_that_does_not_compile_is_found_by_the_check_with_file_tool_and_f
 def test_a_rule_for_a_tool_that_is_not_there_is_told():
     rules = Dynamics.parse("tools: {look: {effect: opaque}, fly: {effect: compute}}")
     assert Environment(TOOLSET, dynamics=rules).check() == ["fly"]
+
+
+def test_lint_compiles_the_rules_beside_the_tools(tmp_path):
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": list(TOOLSET.definitions)}))
+    rules = tmp_path / "dynamics.yaml"
+    rules.write_text("tools: {fly: {effect: compute}}")
+    found = CliRunner().invoke(tools, ["lint", str(tmp_path)])
+    assert found.exit_code == 0
+    assert "tools.fly: there is no tool of that name" in found.stderr
+    rules.write_text("tools: {look: {effect: compute, returns: {value: '1 +'}}}")
+    found = CliRunner().invoke(tools, ["lint", str(tmp_path)])
+    assert isinstance(found.exception, DynamicsError)
+    assert "dynamics.yaml: tools.look" in str(found.exception)

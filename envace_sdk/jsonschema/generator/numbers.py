@@ -75,6 +75,8 @@ def _fits(shape: Shape, value: float, *, whole: bool, broken: bool) -> bool:
         or (shape.below and value == shape.high)
     ):
         return False
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
     is_whole = isinstance(value, int) or value.is_integer()
     if (whole and not is_whole) or (broken and is_whole):
         return False
