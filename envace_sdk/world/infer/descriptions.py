@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from .names import DETERMINERS, PREPOSITIONS
 from .phrasals import told_verb
-from .verbs import Sense, leading, senses
+from .verbs import Sense, is_nounish, leading, senses
 from .words import bag, is_plural, singular, split
 
 __all__ = ["Telling", "tell"]
@@ -55,8 +56,9 @@ def tell(description: str) -> Telling:
         start += 1
     if start == len(words):
         start = 0
-    opening = words[start] if words else ""
-    verb = told_verb(words[start : start + 2])
+    answers = _is_answer(words, start)
+    opening = words[start] if words and not answers else ""
+    verb = None if answers else told_verb(words[start : start + 2])
     if verb == "return":
         verb = "get"  # "Returns an order": the tool answers it
     clause = split(_CLAUSE.split(sentence, maxsplit=1)[0].replace("'s", ""))
@@ -85,6 +87,13 @@ def tell(description: str) -> Telling:
         frozenset(singular(word) for word in words),
         text.lower(),
     )
+
+
+def _is_answer(words: Sequence[str], start: int) -> bool:
+    """Whether it opens with a noun, with what the tool answers: "The notes of a slot", "Notes of a slot"."""
+    if start == 1 and words[0] == "the":
+        return is_plural(words[1]) or words[2:3] == ["of"]
+    return start == 0 and words[1:2] == ["of"] and is_plural(words[0]) and is_nounish(singular(words[0]))
 
 
 def _is_adverb(word: str) -> bool:

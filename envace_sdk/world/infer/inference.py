@@ -19,6 +19,7 @@ from .groups import Group, group
 from .inlays import append_many_rule, take_many_rule
 from .keys import find_key
 from .lists import append_rule, take_rule
+from .makers import elect_makers
 from .merging import merge
 from .mints import mint_of
 from .outputs import entity_fields
@@ -28,6 +29,7 @@ from .removals import clear_rule, delete_many_rule, delete_rule, read_many_rule,
 from .replacing import replace_rule
 from .scene import Scene
 from .searches import count_rule, search_rule
+from .subjects import fold_inner
 from .trying import tried_by
 from .words import plural, spell, split, style_of
 
@@ -89,6 +91,8 @@ def infer(toolset: Iterable[Tool]) -> Dynamics:
     label = getattr(toolset, "name", "")
     readings = read(tools)
     groups = group(readings, _label(label))
+    fold_inner(groups)
+    elect_makers(groups, told=True)
     merge(groups)
     style = _style(tools)
     names = [argument.name for reading in readings for argument in reading.arguments]

@@ -11,7 +11,7 @@ from .ids import STRONG, bare, names_thing
 from .owning import has_own_id, has_own_id_in, owner_of, owners_of
 from .reading import Reading
 from .verbs import Sense
-from .words import bag, gerund, singular
+from .words import bag, base_verbs, gerund, singular
 
 __all__ = ["elect_makers", "find_makers", "join_strays"]
 
@@ -162,9 +162,10 @@ def _roles_of(members: Iterable[Member]) -> set[str]:
     return {_ROLES[m.reading.sense] for m in members if m.reading.sense in _ROLES and not m.listed}
 
 
-def elect_makers(groups: list[Group]) -> None:
+def elect_makers(groups: list[Group], *, told: bool = False) -> None:
     """Things that are shown by their key and that no tool makes by its words are made by the one tool that changes
-    something without asking for the key: `dispatch_job(name)`, beside `job_info(number)`.
+    something without asking for the key: `dispatch_job(name)`, beside `job_info(number)`. With `told`, only where its
+    description says by the verb of its name that it acts on such a thing: `slot.claim` -- Claims a slot.
     """
     for found in groups:
         looking = [m for m in found.members if m.reading.sense in {"read", "search"} or _names_only(m.reading)]
@@ -181,8 +182,13 @@ def elect_makers(groups: list[Group]) -> None:
             for member in found.members
             if not member.aspect and not member.listed and _may_make(member.reading, found, keys)
         ]
-        if len(candidates) == 1:
+        if len(candidates) == 1 and (not told or _is_told(candidates[0].reading, found)):
             candidates[0].reading = replace(candidates[0].reading, elected=("create",))
+
+
+def _is_told(reading: Reading, found: Group) -> bool:
+    opens = reading.name.verb in base_verbs(reading.telling.opening)
+    return reading.name.inherited and opens and reading.telling.object[-1:] == (found.head,)
 
 
 def _names_only(reading: Reading) -> bool:

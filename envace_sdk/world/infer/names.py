@@ -29,6 +29,7 @@ _METHODS = (("post",), ("patch",))
 """Methods of HTTP that are also nouns: `POST /tickets`."""
 _VERSION = re.compile(r"v\d+\w{0,6}")
 _SHARED = 0.6
+_NEARLY_ALL = 0.8
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,21 @@ class _Draft:
     shared: tuple[str, ...] = field(default=())
     told: str = ""
     """First word of the description."""
+    bare: bool = False
+    """Whether its one word is what is done to the subject of the catalogue, as far as the description tells."""
 
 
-def read_names(names: Sequence[str], openings: Sequence[str]) -> list[Name]:
+def read_names(
+    names: Sequence[str], openings: Sequence[str], objects: Sequence[tuple[str, ...]] | None = None
+) -> list[Name]:
     """Read all names of a toolset together, since each says how the others are built.
 
-    `openings` are the words with which the tools' descriptions open, "" where there is none.
+    `openings` are the words with which the tools' descriptions open, "" where there is none; `objects` are what they
+    speak of.
     """
     drafts = [_draft(levels, opening) for levels, opening in zip(_unflatten(names), openings, strict=True)]
     _share(drafts)
+    _find_subject(drafts, objects or [()] * len(drafts))
     counted = {singular(word) for draft in drafts for word in draft.words if is_plural(word)}
     places: list[int | None] = [_clear_verb(draft, counted) for draft in drafts]
     phrases = Counter(
@@ -159,6 +166,26 @@ def _share(drafts: list[_Draft]) -> None:
                 draft.shared = (*draft.shared, word)
 
 
+def _find_subject(drafts: Sequence[_Draft], objects: Sequence[tuple[str, ...]]) -> None:
+    """Where nearly all names share a prefix, and the descriptions speak of its last noun, a lone word after it that
+    is no part of that noun is a verb: `telescope-slot.shift` -- Moves a slot.
+    """
+    prefixes = Counter(draft.context[-1] if draft.context else draft.shared for draft in drafts)
+    prefix, count = max(prefixes.items(), key=lambda found: found[1], default=((), 0))
+    if not prefix or count < 3 or count < _NEARLY_ALL * len(drafts):
+        return
+    head = singular(prefix[-1])
+    told = [words for words in objects if words]
+    if sum(head in words for words in told) * 2 < max(len(told), 3):
+        return
+    for draft, words in zip(drafts, objects, strict=True):
+        if len(draft.words) == 1 and (draft.context[-1] if draft.context else draft.shared) == prefix:
+            word = draft.words[0]
+            opens = word in base_verbs(draft.told) if draft.told else False
+            draft.bare = words[-1:] == (head,) and not is_plural(word) and (opens or word not in words)
+            draft.bare = draft.bare and word not in _TAILS | _MANY_OF | _PARTS
+
+
 def _clear(word: str) -> bool:
     return known(word) and not is_half_nounish(word)
 
@@ -220,6 +247,8 @@ def _likely_verb(draft: _Draft, phrases: Counter[tuple[str, ...]]) -> int | None
     nouns = {found for (*_, found) in phrases}
     if words[0] in DETERMINERS and not known(words[0]):
         return None
+    if draft.bare:
+        return 0
     if len(words) == 1 and draft.shared and not is_plural(words[0]) and not known(words[0]) and words[0] not in nouns:
         return 0 if leading(draft.told) else None  # kunde_anlegen -- Creates a customer.
     if len(words) == 1:
