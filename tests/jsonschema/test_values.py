@@ -131,6 +131,8 @@ def test_times_as_numbers_are_seconds_or_milliseconds() -> None:
         ("port", "integer", 1, 65535),
         ("annual_salary", "number", 20_000, 200_000),
         ("status_code", "integer", 200, 599),
+        ("memory_mb", "integer", 16, 2048),
+        ("last_seen", "integer", 1_600_000_000, 1_800_000_000),
     ],
 )
 def test_numbers_are_of_the_size_of_what_they_measure(name: str, kind: str, low: float, high: float) -> None:

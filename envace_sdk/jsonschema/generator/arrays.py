@@ -95,7 +95,7 @@ class _Items:
                         raise
                     count = index
                 continue
-            if self.shape.unique:
+            if self.shape.unique or isinstance(items[index], str):
                 seen[identity(items[index])] = items[index]
         made = [items[index] for index in sorted(items)]
         if len(made) < self.shape.min_items:
@@ -234,7 +234,10 @@ class _Items:
     def _new(self, nodes: Nodes, spot: Spot, known: Json | Unset, seen: dict[Hashable, Json]) -> Json:
         """An item; where they must differ, one unlike those before: by chance, else by ruling those out."""
         if not self.shape.unique:
-            return self.search.build(nodes, spot, known)
+            item = self.search.build(nodes, spot, known)
+            if known is UNSET and isinstance(item, str) and item in seen:  # lists rarely repeat themselves
+                return self.search.build(nodes, spot)
+            return item
         for _ in range(_AGAIN):
             item = self.search.build(nodes, spot, known)
             if identity(item) not in seen:

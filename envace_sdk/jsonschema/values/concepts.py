@@ -27,6 +27,7 @@ _NUMBER_NAMES: Final = _read(NUMBERS)
 _UNITS: Final = frozenset(UNITS.split())
 _FLAGS_OFF: Final = frozenset(FLAGS_OFF.split())
 _TICKS: Final = frozenset({"ms", "millis", "milliseconds", "seconds", "secs", "s"})
+_LARGE_UNITS: Final = frozenset({"kb", "mb", "gb", "tb"})
 _PEOPLE: Final = frozenset(PEOPLE.split())
 
 
@@ -43,6 +44,8 @@ def quantity(name: str) -> str:
     if parts[-1:] and parts[-1] in _TICKS and _find(parts[:-1], _NUMBER_NAMES) == "instant":
         return "instant"
     found = _find(parts, _NUMBER_NAMES)
+    if found == "bytes" and parts[-1] in _LARGE_UNITS:
+        return "megabytes"
     if not found and parts[:1] in (("num",), ("total",), ("n",), ("count",)):
         return "count"
     return found

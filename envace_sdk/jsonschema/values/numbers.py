@@ -78,6 +78,7 @@ _MAKERS: Final[Mapping[str, Callable[[Field], float]]] = {
     "size": _decimal(2, 200, 1),
     "temperature": _decimal(-2, 31, 1),
     "bytes": _between(1_024, 8_000_000),
+    "megabytes": lambda field: field.random.choice((16, 64, 128, 256, 512, 1024, 2048)),
     "id": _between(1_000, 99_999),
     "http status": lambda _field: 200,
     "version": _between(1, 9),

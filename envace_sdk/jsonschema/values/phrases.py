@@ -9,7 +9,7 @@ __all__ = ["KEYS", "TAGS", "goods", "label", "sentence", "sentences", "title", "
 
 _VERBS: Final = ("Review", "Update", "Prepare", "Check", "Plan", "Confirm", "Schedule", "Draft", "Improve", "Replace",
                  "Clean up", "Document", "Follow up on", "Organize", "Finalize", "Investigate")  # fmt: skip
-_ADJECTIVES: Final = ("quarterly", "final", "shared", "weekly", "internal", "updated", "regional", "annual", "initial",
+_ADJECTIVES: Final = ("quarterly", "final", "shared", "weekly", "internal", "current", "regional", "annual", "initial",
                       "revised", "monthly", "detailed", "preliminary", "combined", "standard", "priority")  # fmt: skip
 _NOUNS: Final = ("report", "proposal", "checklist", "summary", "budget", "schedule", "meeting notes", "inventory",
                  "onboarding guide", "agreement", "presentation", "survey", "timeline", "handbook", "forecast",
