@@ -5,6 +5,7 @@ from __future__ import annotations
 from .answered import follow_answers
 from .groups import MAKING, Group, Member, Phrase
 from .ids import STRONG, WEAK, names_thing
+from .index import Groups
 from .inlays import fold_inlays
 from .makers import elect_makers, find_makers, join_strays
 from .owning import has_own_id, has_own_id_in, owner_of, owners_of
@@ -18,7 +19,7 @@ __all__ = ["merge"]
 _PARTS: frozenset[Sense | None] = frozenset({"add", "remove", "delete"})
 
 
-def merge(groups: list[Group]) -> None:
+def merge(groups: Groups) -> None:
     """Join, move and fold in place."""
     _join_keys(groups)
     _move_parts(groups)
@@ -147,7 +148,7 @@ def _fold_lists(groups: list[Group]) -> None:
             continue
         given = {a.words for m in found.members if m not in removers for a in m.reading.arguments}
         if any(
-            names_thing(a, found.nouns) >= 0.95 and a.words not in given and owner_of(a, groups, found) is None
+            names_thing(a, found.nouns) >= 0.95 and a.words not in given and owner_of(a, found.siblings, found) is None
             for m in removers
             for a in m.reading.required
         ):
