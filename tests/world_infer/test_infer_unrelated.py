@@ -76,3 +76,9 @@ def test_what_is_ignored_is_said_and_lowers_the_confidence(tools_of):
     rules = infer(tools_of(f"{ORDERS}list_orders(customer)\nfind_orders(customer, planet)")).tools
     assert rules["find_orders"].confidence < rules["list_orders"].confidence
     assert "planet" in rules["find_orders"].reason
+
+
+def test_a_name_of_blanks_is_no_key(tools_of):
+    tools = tools_of("get_order(x!)")
+    tools[0].input_schema.update({"properties": {"\x85": {"type": "string"}}, "required": ["\x85"]})
+    infer(tools)

@@ -130,6 +130,7 @@ def fields_of(schema: Json, root: Json) -> tuple[Argument, ...]:
     return tuple(
         Argument((name,), resolve(member, root), name in required)
         for name, member in list(members.items())[:_MAX_FIELDS]
+        if name.strip()
     )
 
 
@@ -144,6 +145,8 @@ def _open(
     members = _mapping(schema.get("properties"))
     given = _names(schema.get("required"))
     for name, member in list(members.items())[:_MAX_FIELDS]:
+        if not name.strip():
+            continue  # a name of blanks names nothing, least of all a key
         argument = Argument((*path, name), resolve(member, root), required and name in given)
         alone = len(members) == 1 and not path
         if depth and argument.is_object and argument.schema.get("properties") and (alone or _wraps(argument, nouns)):
