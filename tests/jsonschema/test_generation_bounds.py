@@ -55,3 +55,11 @@ def test_a_pattern_whose_shortest_text_is_enormous_is_refused_at_once(pattern):
 
 def test_a_long_text_within_the_bound_is_still_written():
     assert len(made({"type": "string", "pattern": "^(a{50}){50}$"})) == 2500
+
+
+@pytest.mark.parametrize("bound", range(-3, 4))
+@pytest.mark.parametrize("step", [1, 2, 0.5])
+def test_a_bound_that_is_excluded_leaves_what_lies_beyond_it(bound, step):
+    for schema in ({"exclusiveMaximum": bound}, {"exclusiveMinimum": bound}):
+        schema |= {"type": "number", "multipleOf": step}
+        assert compile_schema(schema).is_valid(made(schema))

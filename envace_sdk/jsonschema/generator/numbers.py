@@ -156,6 +156,10 @@ def _counts(shape: Shape, step: Fraction) -> tuple[int, int]:
     """The first and the last multiple to consider: those in bounds, near where the bounds leave it open."""
     first = None if _is_open(shape.low) else math.ceil(Fraction(shape.low) / step)
     last = None if _is_open(shape.high) else math.floor(Fraction(shape.high) / step)
+    if first is not None and shape.above and first * step == shape.low:
+        first += 1
+    if last is not None and shape.below and last * step == shape.high:
+        last -= 1
     span = max(1, round(100 / step))
     if first is None and last is None:
         return 1, span
