@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .errors import EnvaceError
+    from .inprocess import RehearsedTools
     from .rehearse import Environment, Rehearsal, Rehearser, Worlds
     from .tools import Fixture, Tool, ToolCall, ToolResult, Toolset
     from .world import Dynamics, State, World
@@ -20,6 +21,7 @@ __all__ = [
     "Environment",
     "Fixture",
     "Rehearsal",
+    "RehearsedTools",
     "Rehearser",
     "State",
     "Tool",
@@ -32,6 +34,7 @@ __all__ = [
 
 _HOMES = {
     "errors": ("EnvaceError",),
+    "inprocess": ("RehearsedTools",),
     "rehearse": ("Environment", "Rehearsal", "Rehearser", "Worlds"),
     "tools": ("Fixture", "Tool", "ToolCall", "ToolResult", "Toolset"),
     "world": ("Dynamics", "State", "World"),

@@ -17,6 +17,7 @@ from envace_sdk.json import Json
 from envace_sdk.jsonschema import generate
 from envace_sdk.tools.model import Tool
 from envace_sdk.world.dynamics import Change, Dynamics, ToolRule
+from envace_sdk.world.keyfield import without_formats
 
 from .shapes import TRUST, follow, properties, shown_entity
 
@@ -143,7 +144,7 @@ def _merged(parts: Sequence[dict[str, Json]]) -> Json:
 
 def _is_satisfiable(parts: Sequence[dict[str, Json]]) -> bool:
     try:
-        generate(_merged(parts), random=Random(0), clock=_CLOCK)
+        generate(without_formats(_merged(parts)), random=Random(0), clock=_CLOCK)
     except SchemaError:
         return False
     return True

@@ -14,7 +14,7 @@ from envace_sdk.errors import SchemaError, UnsatisfiableError
 from envace_sdk.json import Json
 from envace_sdk.jsonschema import Validator, compile_schema, generate
 
-__all__ = ["admits", "first_number", "free_key"]
+__all__ = ["admits", "first_number", "free_key", "without_formats"]
 
 _CLOCK = datetime(2026, 1, 1, tzinfo=UTC)
 _RANDOM_ATTEMPTS = 25
@@ -64,10 +64,35 @@ def _is_number(bound: Json) -> TypeGuard[float]:
 def free_key(schema: Json, random: Random, taken: Callable[[Json], bool], used: Callable[[], Iterable[Json]]) -> Json:
     """A key that the schema admits and nobody has: by chance, then by ruling out those that are used.
 
+    Formats are kept where they can be; no validator asserts them.
+
     Raises:
         UnsatisfiableError: the schema admits none that is free, or none was found in bounded time.
         SchemaError: it is no schema.
     """
+    try:
+        return _free_key(schema, random, taken, used)
+    except UnsatisfiableError:
+        plain = without_formats(schema)
+        if plain == schema:
+            raise
+        return _free_key(plain, random, taken, used)
+
+
+def without_formats(schema: Json) -> Json:
+    """The schema less its formats, as validators see it that do not assert them."""
+    if isinstance(schema, list):
+        return [without_formats(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        keyword: without_formats(part) if keyword in {"allOf", "anyOf", "oneOf"} else part
+        for keyword, part in schema.items()
+        if keyword != "format"
+    }
+
+
+def _free_key(schema: Json, random: Random, taken: Callable[[Json], bool], used: Callable[[], Iterable[Json]]) -> Json:
     wanted: Json = {"allOf": [schema, {"type": [*_OTHERS, "string"]}]}
     for _ in range(_RANDOM_ATTEMPTS):
         key = generate(wanted, random=random, clock=_CLOCK)
