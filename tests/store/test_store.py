@@ -20,8 +20,8 @@ from envace_sdk.world.collection import Collection
 from envace_sdk.world.state import State
 from envace_sdk.world.world import World
 
-ANY_TEXT = st.text(st.characters(codec=None, categories=None), max_size=20)
-NAMES = ANY_TEXT | st.sampled_from(["orders", "a\x00b", "\ud800", "\\u0000", "a/b", "", "x" * 5000, "é", "e\u0301"])
+ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
+NAMES = ANY_TEXT | st.sampled_from(["orders", "a\x00b", "\\u0000", "a/b", "", "x" * 5000, "é", "e\u0301"])
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -33,7 +33,7 @@ JSON = st.recursive(
     max_leaves=8,
 )
 DOCUMENTS = st.dictionaries(NAMES, JSON, max_size=4)
-FEW_COLLECTIONS = st.sampled_from(["orders", "a\x00b", "\ud800"])
+FEW_COLLECTIONS = st.sampled_from(["orders", "a\x00b"])
 FEW_KEYS = st.sampled_from(["1", "2", "\x00", "\\u0000", "k" * 3000])
 CLOCKS = st.datetimes(max_value=datetime(9999, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001  it gets one
 
