@@ -232,7 +232,7 @@ def text(value: Any) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(satisfiable(), st.integers(0, 2**32))
 def test_every_satisfiable_schema_gets_valid_instances_always_the_same_by_seed(
     case: tuple[Any, Any], seed: int
@@ -244,7 +244,7 @@ def test_every_satisfiable_schema_gets_valid_instances_always_the_same_by_seed(
     assert text(generate(schema, random=Random(seed), clock=CLOCK)) == text(value)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(satisfiable(), st.integers(0, 2**32))
 def test_a_satisfiable_schema_gets_a_valid_instance(case: tuple[Any, Any], seed: int) -> None:
     schema, witness = case
@@ -252,7 +252,7 @@ def test_a_satisfiable_schema_gets_a_valid_instance(case: tuple[Any, Any], seed:
     assert valid_by_both(schema, generate(schema, random=Random(seed), clock=CLOCK))
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(satisfiable(), witnesses, st.integers(0, 2**32))
 def test_any_value_is_completed_to_a_valid_one_and_a_valid_one_is_left_alone(
     case: tuple[Any, Any], known: Any, seed: int
@@ -264,7 +264,7 @@ def test_any_value_is_completed_to_a_valid_one_and_a_valid_one_is_left_alone(
     assert compile_schema(schema).is_valid(value), text(value)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(satisfiable(), satisfiable(), st.integers(0, 2**32))
 def test_a_schema_that_may_be_unsatisfiable_gets_a_valid_instance_or_a_clear_refusal(
     one: tuple[Any, Any], other: tuple[Any, Any], seed: int

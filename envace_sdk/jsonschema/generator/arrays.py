@@ -67,11 +67,11 @@ class _Items:
     def _placed(self, turn: int) -> list[Json]:
         """The items, once it is settled which are to fit which `contains`: those are made first.
 
-        The first turn takes what reads best, later ones what chance gives, the last ones as few as may be.
+        The first turn takes what reads best, later ones what chance gives, the last ones as few as may be, or enough to
+        have one of which no schema speaks in particular.
         """
         self.stands_for = {}
-        count = self._count() if turn < _ROUNDS // 2 else self._least()
-        count = self._place_contains(count, shuffled=turn > 0)
+        count = self._place_contains(self._count(turn), shuffled=turn > 0)
         self._spare = {
             wanted: wanted.high - sum(wanted in standing for standing in self.stands_for.values())
             for wanted in self.shape.contains
@@ -127,11 +127,13 @@ class _Items:
     def _fitting(self, item: Json) -> tuple[Contains, ...]:
         return tuple(wanted for wanted in self.shape.contains if self.search.accepts((wanted.node,), item))
 
-    def _count(self) -> int:
+    def _count(self, turn: int) -> int:
         """How many items to make."""
         shape, search = self.shape, self.search
         wanted = sum(contained.low for contained in shape.contains)
         least = self._least()
+        if turn >= _ROUNDS // 2:
+            return int(min(max(least, shape.tuple_length + 1), shape.max_items)) if turn % 2 else least
         if not self.is_fresh:
             missing = sum(
                 max(0, contained.low - sum(search.accepts((contained.node,), item) for item in self.known))
@@ -194,7 +196,7 @@ class _Items:
     def _may_stand(self, index: int, wanted: Contains) -> bool:
         """Let an item stand for a `contains`, if it may."""
         standing = (*self.stands_for.get(index, ()), wanted)
-        if not self.search.feasible(self.shape.of_item(index, standing)):
+        if not self.search.promising(self.shape.of_item(index, standing)):
             return False
         self.stands_for[index] = standing
         return True
@@ -244,7 +246,8 @@ class _Items:
                 return item
             known = UNSET
         taken = list(seen.values())
-        other = self.search.graph.made({"not": {"enum": taken}}, Keywords(excluded=tuple(taken), silent=True))
+        said = Keywords(excluded=tuple(taken), silent=True)
+        other = self.search.graph.made({"not": {"enum": taken}}, said, lasting=False)
         item = self.search.build((*nodes, other), spot)
         if identity(item) in seen:
             raise DeadEndError("there are not enough different items", self.spot.pointer)

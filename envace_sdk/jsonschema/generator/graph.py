@@ -26,13 +26,13 @@ __all__ = ["BASE", "Graph", "Node"]
 
 BASE: Final = "https://schema.invalid/"
 """The URI of a schema that has no `$id`."""
-_KEPT: Final = 20_000
+_KEPT: Final = 5000
 
 
 class Node:
     """One schema: a place in the document, or one that was made to say what another one implies."""
 
-    __slots__ = ("_keywords", "_source", "graph", "judged", "memo", "pointer", "serial")
+    __slots__ = ("_keywords", "_source", "graph", "judged", "lasting", "memo", "pointer", "serial")
 
     def __init__(self, graph: Graph, serial: int, judged: Json, pointer: str, source: Json | Keywords) -> None:
         self.graph, self.serial, self.pointer = graph, serial, pointer
@@ -40,6 +40,8 @@ class Node:
         """A schema for the judge that stands for this node; for a made one it may ask for less."""
         self._source = source
         self._keywords: Keywords | None = source if isinstance(source, Keywords) else None
+        self.lasting = True
+        """Whether it will be met again, so that it is worth to keep what is found out about it."""
         self.memo: dict[str, object] = {}
 
     @property
@@ -101,9 +103,11 @@ class Graph:
         self._serial += 1
         return Node(self, self._serial, judged, pointer, source)
 
-    def made(self, judged: Json, keywords: Keywords, pointer: str = "") -> Node:
+    def made(self, judged: Json, keywords: Keywords, pointer: str = "", *, lasting: bool = True) -> Node:
         """A node of its own, that the judge tells by `judged`."""
-        return self._new(judged, pointer, keywords)
+        node = self._new(judged, pointer, keywords)
+        node.lasting = lasting
+        return node
 
     def shape(self, nodes: Nodes, choices: Choices = ()) -> Shape:
         """The shape of some schemas together, with some choices made.
@@ -120,9 +124,11 @@ class Graph:
                 self._shapes.clear()
             self._adding.add(key)
             try:
-                found = self._shapes[key] = add_up(self, nodes, choices)
+                found = add_up(self, nodes, choices)
             finally:
                 self._adding.discard(key)
+            if all(node.lasting for node in nodes):
+                self._shapes[key] = found
         if isinstance(found, DeadEndError):
             raise DeadEndError(found.reason, size=found.size)
         return found

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Judge"]
 
-_KEPT: Final = 5000
+_KEPT: Final = 1000
 
 
 class Judge:
@@ -36,7 +36,9 @@ class Judge:
         if test is None:
             if len(self._tests) > _KEPT:
                 self._tests.clear()
-            test = self._tests[nodes] = self._test(nodes)
+            test = self._test(nodes)
+            if all(node.lasting for node in nodes):
+                self._tests[nodes] = test
         return test(value)
 
     def _test(self, nodes: Nodes) -> Callable[[Json], bool]:

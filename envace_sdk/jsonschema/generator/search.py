@@ -12,7 +12,7 @@ from ..values.names import normalised
 from . import arrays, numbers, objects, strings
 from .choose import kinds_in_order, options_in_order
 from .dead_ends import DeadEndError, OutOfBoundsError, TooLargeError
-from .groups import Choices, Group, Nodes
+from .groups import Choices, Group, Key, Nodes
 from .keywords import ARRAY, FRACTION, INTEGER, NULL, NUMBER, OBJECT, STRING
 from .mend import closest, mended
 from .settle import LARGEST
@@ -136,6 +136,20 @@ class Search:
             return False
         try:
             shape = self.graph.shape(nodes)
+        except DeadEndError:
+            return False
+        return shape.values is None or bool(self._fitting(shape, shape.values))
+
+    def promising(self, nodes: Nodes | None) -> bool:
+        """Whether nodes do not contradict each other at second sight: each choice they leave has a way."""
+        if nodes is None or not self.feasible(nodes):
+            return False
+        groups = self.graph.shape(nodes).groups
+        return all(any(self._opens(nodes, group.key, way) for way in range(len(group.options))) for group in groups)
+
+    def _opens(self, nodes: Nodes, key: Key, way: int) -> bool:
+        try:
+            shape = self.graph.shape(nodes, ((key, way),))
         except DeadEndError:
             return False
         return shape.values is None or bool(self._fitting(shape, shape.values))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Shape"]
 
-_KEPT: Final = 20_000
+_KEPT: Final = 2000
 
 
 @dataclass(slots=True)

@@ -106,7 +106,8 @@ industry: industry, sector, vertical
 code text: code snippet, source code, snippet code, sql, expression, script
 log: log, logs, output, stdout, stderr
 date: date, day, on, check in, check out, checkin, checkout, dob, birthday, birthdate, birth date
-instant: at, last seen, last login, last active, first seen, last used, datetime, date time, timestamp, ts, time stamp, created, updated, modified, deadline, eta, expires,
+instant: at, last seen, last login, last active, first seen, last used, datetime, date time, timestamp, ts, time
+    stamp, created, updated, modified, deadline, eta, expires,
     expiry, expiration, since, until, start time, end time
 time: time, time of day
 query: query, q, search, search term, search query, keywords
@@ -149,7 +150,8 @@ id: id, identifier, number, no, pid, uid, key
 http status: status code, http status, response code, code
 version: version, revision
 postal code: zip, zip code, postal code
-instant: at, last seen, last login, last active, first seen, last used, timestamp, ts, created, updated, modified, time, date, epoch, expires, exp, iat, since, until
+instant: at, last seen, last login, last active, first seen, last used, timestamp, ts, created, updated, modified,
+    time, date, epoch, expires, exp, iat, since, until
 priority: priority, severity
 speed: speed, velocity
 bedrooms: bedrooms, bathrooms, rooms, guests, adults, children, floors, nights, passengers
