@@ -214,7 +214,11 @@ class _Items:
         if nodes is None:
             raise DeadEndError(f"item {index} is forbidden", self.spot.pointer)
         spot = self.spot.item(index)
-        scarce = [wanted for wanted, spare in self._spare.items() if wanted not in standing and spare < count - index]
+        scarce = [
+            wanted
+            for wanted, spare in self._spare.items()
+            if wanted not in standing and spare < self._left(index, count, wanted)
+        ]
         if not scarce:
             item = self._new(nodes, spot, known, seen)
         else:
@@ -232,6 +236,10 @@ class _Items:
             if wanted not in standing and self.search.accepts((wanted.node,), item):
                 self._spare[wanted] -= 1
         return item
+
+    def _left(self, index: int, count: int, wanted: Contains) -> int:
+        """How many items, from one on, are not meant to fit a `contains`."""
+        return sum(wanted not in self.stands_for.get(place, ()) for place in range(index, count))
 
     def _new(self, nodes: Nodes, spot: Spot, known: Json | Unset, seen: dict[Hashable, Json]) -> Json:
         """An item; where they must differ, one unlike those before: by chance, else by ruling those out."""

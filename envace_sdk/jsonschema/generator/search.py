@@ -28,12 +28,15 @@ if TYPE_CHECKING:
 __all__ = ["Search"]
 
 _DEPTH: Final = 100
-_WASTED: Final = 25_000
+_WASTED: Final = 18_000
 _PLENTY: Final = 150
 _RETRIES: Final = 4
 _NOT_NULL: Final = 0.85
 _LOOPS: Final = 3
 _LEARNED: Final = 100
+_LEAST_SHARE: Final = 500
+_CAREFUL: Final = 1500
+_CHOICES_LOOKED_AT: Final = 20
 _ROOM_TO_MEND: Final = 200
 
 
@@ -53,7 +56,7 @@ class Search:
         self.tally = 0
         """What was done so far: schemas added up, and a few for each value made."""
         self._wasted = 0
-        self._most_made, self._most_wasted = LARGEST, _WASTED
+        self._most_made, self._stop = LARGEST, _WASTED
         self._lean = lean
         self._hopeless: list[frozenset[Node]] = []
         """Schemas that no value was found for: whatever asks for them all is given up at once."""
@@ -79,7 +82,7 @@ class Search:
             OutOfBoundsError: that was too much.
         """
         self._wasted += 1 + self.tally - since
-        if self._wasted > self._most_wasted:
+        if self._wasted > self._stop:
             raise OutOfBoundsError("none was found within the bounds of the search")
 
     def build(self, nodes: Nodes, spot: Spot, known: Json | Unset = UNSET) -> Json:
@@ -94,20 +97,40 @@ class Search:
         self.tally += 4
         if isinstance(known, dict | list):  # what is known bounds itself; there may be much of it to be mended
             self._most_made += _ROOM_TO_MEND
-            self._most_wasted += _ROOM_TO_MEND
+            self._wasted -= _ROOM_TO_MEND
         if spot.depth > _DEPTH or self.made > self._most_made:
             raise TooLargeError("an instance would be too deep or too large", spot.pointer)
         loops = self.plan.loops
         if loops is not None and any(map(loops.holds_itself, nodes)):
             spot = spot.looped()
+        outer = self._stop
+        if spot.depth:  # no part may use up what is left for the whole
+            self._stop = min(outer, self._wasted + max(_LEAST_SHARE, (outer - self._wasted) // 2))
         try:
-            return self._solve(nodes, (), spot, known)
-        except OutOfBoundsError:
+            return self._solved(nodes, spot, known)
+        except TooLargeError:
             raise
         except DeadEndError as dead:
-            if known is UNSET:
-                self._learn(nodes)
-                raise DeadEndError(dead.reason, dead.pointer or spot.pointer) from None
+            if self._wasted > outer and spot.depth:
+                raise
+            for guess in self.plan.guesses:
+                if self.accepts(nodes, guess):
+                    return guess
+            if self._wasted > outer:
+                raise
+            self._learn(nodes)
+            raise DeadEndError(dead.reason, dead.pointer or spot.pointer) from None
+        finally:
+            self._stop = outer
+
+    def _solved(self, nodes: Nodes, spot: Spot, known: Json | Unset) -> Json:
+        if known is not UNSET:
+            try:
+                return self._solve(nodes, (), spot, known)
+            except OutOfBoundsError:
+                raise
+            except DeadEndError:
+                pass
         return self._solve(nodes, (), spot, UNSET)
 
     def _learn(self, nodes: Nodes) -> None:
@@ -145,11 +168,12 @@ class Search:
         if nodes is None or not self.feasible(nodes):
             return False
         groups = self.graph.shape(nodes).groups
-        return all(any(self._opens(nodes, group.key, way) for way in range(len(group.options))) for group in groups)
+        return all(any(self._opens(nodes, (), group.key, way) for way in range(len(group.options))) for group in groups)
 
-    def _opens(self, nodes: Nodes, key: Key, way: int) -> bool:
+    def _opens(self, nodes: Nodes, choices: Choices, key: Key, way: int) -> bool:
+        """Whether an option leaves anything to choose."""
         try:
-            shape = self.graph.shape(nodes, ((key, way),))
+            shape = self.graph.shape(nodes, (*choices, (key, way)))
         except DeadEndError:
             return False
         return shape.values is None or bool(self._fitting(shape, shape.values))
@@ -163,9 +187,11 @@ class Search:
             return self._one_of(shape, shape.values, spot, known)
         if not shape.groups:
             return self._fill(shape, spot, known)
-        group = _next(shape.groups)
+        group, ways = self._next(shape, nodes, choices)
         dead: DeadEndError | None = None
         for index in options_in_order(self, group, spot, known):
+            if ways is not None and index not in ways:
+                continue
             since = self.tally
             try:
                 return self._solve(nodes, (*choices, (group.key, index)), spot, known)
@@ -176,6 +202,23 @@ class Search:
                 self.tally += found.size
                 self.waste(since)
         raise dead or DeadEndError("none of its alternatives is possible", spot.pointer)
+
+    def _next(self, shape: Shape, nodes: Nodes, choices: Choices) -> tuple[Group, list[int] | None]:
+        """The choice to make next, and its options where it was found out which are left.
+
+        It is the one with the fewest options, negations last. Only where much went wrong already is it worth the time
+        to look which options each choice has left.
+        """
+        best = min(shape.groups, key=lambda group: (group.kind == "not", len(group.options)))
+        if self._wasted < _CAREFUL:
+            return best, None
+        left: list[int] | None = None
+        for group in shape.groups[:_CHOICES_LOOKED_AT]:
+            ways = [way for way in range(len(group.options)) if self._opens(nodes, choices, group.key, way)]
+            self.tally += shape.size // 4
+            if left is None or len(ways) < len(left):
+                best, left = group, ways
+        return best, left
 
     def _fitting(self, shape: Shape, values: list[Json]) -> list[Json]:
         """The values of an enum that fit everything else."""
@@ -270,8 +313,3 @@ def _attempts(known: Json | Unset, retries: int) -> Iterator[Json | Unset]:
             yield {key: value for key, value in known.items() if key != name}
     elif known is UNSET:
         yield from (UNSET for _ in range(retries - 1))
-
-
-def _next(groups: list[Group]) -> Group:
-    """The choice to make next: the one with the fewest options, negations last."""
-    return min(groups, key=lambda group: (group.kind == "not", len(group.options)))

@@ -12,7 +12,7 @@ from .shape import Shape
 
 __all__ = ["LARGEST", "settle"]
 
-LARGEST: Final = 20_000
+LARGEST: Final = 12_000
 """The most values an instance may be made of: a schema that needs more is out of bounds."""
 _LONGEST: Final = 1_000_000
 
