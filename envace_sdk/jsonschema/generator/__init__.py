@@ -105,10 +105,10 @@ def _searched(plan: Plan, fakes: Fakes, known: Json | Unset, hints: Mapping[str,
 def _found(search: Search, known: Json | Unset, name: str) -> Json:
     root, fakes = (search.graph.root,), search.fakes
     for turn in range(_ROUNDS):
-        since = search.tally
+        since = search.budget.tally
         value = search.build(root, Spot(name, Scene(fakes, name=name)), known)
         if search.accepts(root, value):
             return value
-        search.waste(since)
+        search.budget.waste(since)
         known = value if turn % 2 == 0 else UNSET
     raise DeadEndError("what was made to its parts does not fit the whole")

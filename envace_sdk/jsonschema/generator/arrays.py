@@ -54,14 +54,14 @@ class _Items:
             self._mend_known()
         dead: DeadEndError | None = None
         for turn in range(_ROUNDS if self.shape.contains else 1):
-            since = self.search.tally
+            since = self.search.budget.tally
             try:
                 return self._placed(turn)
             except OutOfBoundsError:
                 raise
             except DeadEndError as found:
                 dead = dead or found
-                self.search.waste(since)
+                self.search.budget.waste(since)
         raise dead or DeadEndError("there are no such items", self.spot.pointer)
 
     def _placed(self, turn: int) -> list[Json]:
@@ -143,7 +143,7 @@ class _Items:
         length = shape.tuple_length
         if not self._goes_on():
             return int(min(max(least, min(wanted, length)), shape.max_items))
-        natural = search.random.randint(1, _NATURAL - (self.spot.loops > 1)) if self._is_list(length) else 0
+        natural = search.random.randint(1, _NATURAL - (self.spot.loops > 0)) if self._is_list(length) else 0
         return int(min(max(least, wanted, length + natural, 1 if not length else 0), shape.max_items))
 
     def _least(self) -> int:

@@ -214,14 +214,14 @@ def _filled(search: Search, shape: Shape, spot: Spot, plan: _Properties) -> dict
         nodes = plan.nodes(name)
         if nodes is None:
             continue
-        since = search.tally
+        since = search.budget.tally
         try:
             value = search.build(nodes, spot.property(name, scene), plan.present[name])
         except DeadEndError:
             needed = any(name in shape.requires.get(other, ()) for other in plan.present)
             if name in shape.required or needed or len(plan.present) - 1 < shape.min_properties:
                 raise
-            search.waste(since)
+            search.budget.waste(since)
             made.pop(name, None)
             plan.present = {other: value for other, value in plan.present.items() if other != name}
             continue

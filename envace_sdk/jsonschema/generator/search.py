@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
 from envace_sdk.json import UNSET, Json, Unset
@@ -10,12 +11,12 @@ from envace_sdk.json import UNSET, Json, Unset
 from ..equality import same
 from ..values.names import normalised
 from . import arrays, numbers, objects, strings
+from .budget import Budget
 from .choose import kinds_in_order, options_in_order
 from .dead_ends import DeadEndError, OutOfBoundsError, TooLargeError
 from .groups import Choices, Group, Key, Nodes
 from .keywords import ARRAY, FRACTION, INTEGER, NULL, NUMBER, OBJECT, STRING
 from .mend import closest, mended
-from .settle import LARGEST
 from .shape import Shape
 
 if TYPE_CHECKING:
@@ -28,23 +29,18 @@ if TYPE_CHECKING:
 __all__ = ["Search"]
 
 _DEPTH: Final = 100
-_WASTED: Final = 18_000
-_PLENTY: Final = 150
+_DEEP: Final = 12
 _RETRIES: Final = 4
 _NOT_NULL: Final = 0.85
 _LOOPS: Final = 3
 _LEARNED: Final = 100
-_LEAST_SHARE: Final = 500
-_CAREFUL: Final = 1500
 _CHOICES_LOOKED_AT: Final = 20
-_ROOM_TO_MEND: Final = 200
 
 
 class Search:
     """One search, with its random numbers and its bounds.
 
-    The bounds count steps, not seconds, so that the same seed always finds the same. A lean search adds nothing that
-    need not be there: less to read, and less to go wrong.
+    A lean search adds nothing that need not be there: less to read, and less to go wrong.
     """
 
     def __init__(self, plan: Plan, fakes: Fakes, hints: Mapping[str, Json], *, lean: bool = False) -> None:
@@ -52,11 +48,7 @@ class Search:
         self.judge: Judge = plan.judge
         self.fakes, self.random = fakes, fakes.random
         self.hints = {normalised(name): value for name, value in hints.items()}
-        self.made = 0
-        self.tally = 0
-        """What was done so far: schemas added up, and a few for each value made."""
-        self._wasted = 0
-        self._most_made, self._stop = LARGEST, _WASTED
+        self.budget = Budget()
         self._lean = lean
         self._hopeless: list[frozenset[Node]] = []
         """Schemas that no value was found for: whatever asks for them all is given up at once."""
@@ -65,7 +57,7 @@ class Search:
 
     def sparing(self, spot: Spot) -> bool:
         """Whether only what must be there is still added."""
-        return self._lean or self.made > _PLENTY or spot.depth > 12
+        return self._lean or self.budget.plenty or spot.depth > _DEEP
 
     def looping(self, spot: Spot) -> bool:
         """Whether recursion has gone far enough."""
@@ -75,16 +67,6 @@ class Search:
         """Whether a value fits."""
         return not nodes or self.judge.accepts(nodes, value)
 
-    def waste(self, since: int) -> None:
-        """Count what was done in vain since the tally stood at `since`.
-
-        Raises:
-            OutOfBoundsError: that was too much.
-        """
-        self._wasted += 1 + self.tally - since
-        if self._wasted > self._stop:
-            raise OutOfBoundsError("none was found within the bounds of the search")
-
     def build(self, nodes: Nodes, spot: Spot, known: Json | Unset = UNSET) -> Json:
         """A value that fits the nodes, as close to what is known as they allow.
 
@@ -93,35 +75,27 @@ class Search:
         """
         if known is not UNSET and self.accepts(nodes, known):
             return known
-        self.made += 1
-        self.tally += 4
-        if isinstance(known, dict | list):  # what is known bounds itself; there may be much of it to be mended
-            self._most_made += _ROOM_TO_MEND
-            self._wasted -= _ROOM_TO_MEND
-        if spot.depth > _DEPTH or self.made > self._most_made:
-            raise TooLargeError("an instance would be too deep or too large", spot.pointer)
+        self.budget.make(from_known=isinstance(known, dict | list))
+        if spot.depth > _DEPTH:
+            raise TooLargeError("an instance would be too deep", spot.pointer)
         loops = self.plan.loops
         if loops is not None and any(map(loops.holds_itself, nodes)):
             spot = spot.looped()
-        outer = self._stop
-        if spot.depth:  # no part may use up what is left for the whole
-            self._stop = min(outer, self._wasted + max(_LEAST_SHARE, (outer - self._wasted) // 2))
         try:
-            return self._solved(nodes, spot, known)
+            with self.budget.share() if spot.depth else nullcontext():
+                return self._solved(nodes, spot, known)
         except TooLargeError:
             raise
         except DeadEndError as dead:
-            if self._wasted > outer and spot.depth:
+            if self.budget.is_spent and spot.depth:
                 raise
             for guess in self.plan.guesses:
                 if self.accepts(nodes, guess):
                     return guess
-            if self._wasted > outer:
+            if self.budget.is_spent:
                 raise
             self._learn(nodes)
             raise DeadEndError(dead.reason, dead.pointer or spot.pointer) from None
-        finally:
-            self._stop = outer
 
     def _solved(self, nodes: Nodes, spot: Spot, known: Json | Unset) -> Json:
         if known is not UNSET:
@@ -180,7 +154,7 @@ class Search:
 
     def _solve(self, nodes: Nodes, choices: Choices, spot: Spot, known: Json | Unset) -> Json:
         shape = self.graph.shape(nodes, choices)
-        self.tally += shape.size
+        self.budget.tally += shape.size
         if self._hopeless:
             self._foresee(shape)
         if shape.values is not None:
@@ -192,15 +166,15 @@ class Search:
         for index in options_in_order(self, group, spot, known):
             if ways is not None and index not in ways:
                 continue
-            since = self.tally
+            since = self.budget.tally
             try:
                 return self._solve(nodes, (*choices, (group.key, index)), spot, known)
             except OutOfBoundsError:
                 raise
             except DeadEndError as found:
                 dead = dead or found
-                self.tally += found.size
-                self.waste(since)
+                self.budget.tally += found.size
+                self.budget.waste(since)
         raise dead or DeadEndError("none of its alternatives is possible", spot.pointer)
 
     def _next(self, shape: Shape, nodes: Nodes, choices: Choices) -> tuple[Group, list[int] | None]:
@@ -210,12 +184,12 @@ class Search:
         to look which options each choice has left.
         """
         best = min(shape.groups, key=lambda group: (group.kind == "not", len(group.options)))
-        if self._wasted < _CAREFUL:
+        if not self.budget.careful:
             return best, None
         left: list[int] | None = None
         for group in shape.groups[:_CHOICES_LOOKED_AT]:
             ways = [way for way in range(len(group.options)) if self._opens(nodes, choices, group.key, way)]
-            self.tally += shape.size // 4
+            self.budget.tally += shape.size // 4
             if left is None or len(ways) < len(left):
                 best, left = group, ways
         return best, left
@@ -251,13 +225,13 @@ class Search:
             return self._make(shape, spot, known)
         varied = self.varied
         for attempt in _attempts(known, 30 if shape.excluded else _RETRIES):
-            since = self.tally
+            since = self.budget.tally
             value = self._make(shape, spot, attempt)
             if self.accepts(shape.nodes, value):
                 self.varied = varied
                 return value
             self.varied = varied or bool(shape.excluded)
-            self.waste(since)
+            self.budget.waste(since)
         self.varied = varied
         raise DeadEndError("what its not, oneOf, if or contains rule out cannot be avoided", spot.pointer)
 
@@ -273,14 +247,14 @@ class Search:
                     return close
         dead: DeadEndError | None = None
         for kind in kinds_in_order(self, shape, spot, known):
-            since = self.tally
+            since = self.budget.tally
             try:
                 return self._of_kind(kind, shape, spot, known)
             except OutOfBoundsError:
                 raise
             except DeadEndError as found:
                 dead = found
-                self.waste(since)
+                self.budget.waste(since)
         raise dead or DeadEndError(shape.reason, spot.pointer)
 
     def _of_kind(self, kind: int, shape: Shape, spot: Spot, known: Json | Unset) -> Json:
