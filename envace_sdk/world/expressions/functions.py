@@ -5,10 +5,11 @@ from __future__ import annotations
 from .library import Function, Library
 from .lists import LISTS
 from .numbers import NUMBERS
+from .paths import PATHS
 from .queries import QUERIES
 from .texts import TEXTS
 from .times import TIMES
 
 __all__ = ["FUNCTIONS", "Function"]
 
-FUNCTIONS: Library = {**LISTS, **NUMBERS, **QUERIES, **TEXTS, **TIMES}
+FUNCTIONS: Library = {**LISTS, **NUMBERS, **PATHS, **QUERIES, **TEXTS, **TIMES}

@@ -10,7 +10,7 @@ from envace_sdk.json import UNSET
 from ..keys import get_path
 from .access import size
 from .failure import FailedError
-from .library import Library, a_list, a_text, register
+from .library import Library, a_list, a_text, a_whole, register
 from .scope import CollectionView, Scope
 from .values import describe, hash_key, sort_key
 
@@ -120,3 +120,32 @@ def _merge(scope: Scope, *objects: Any) -> dict[str, Any]:
     for value in objects:
         made.update(_members(scope, value, "merge"))
     return made
+
+
+def _cut(scope: Scope, items: Any, begin: int | None, end: int | None, name: str) -> Any:
+    whole = items if isinstance(items, str) else a_list(items, name)
+    part = whole[begin:end]
+    if isinstance(part, str):
+        scope.spend_text(len(part))
+    else:
+        scope.spend(len(part))
+    return part
+
+
+@register(LISTS, "take", 2)
+def _take(scope: Scope, items: Any, count: Any) -> Any:
+    """The first elements (or characters of a text), as many as there are."""
+    return _cut(scope, items, None, max(a_whole(count, "take"), 0), "take")
+
+
+@register(LISTS, "takeLast", 2)
+def _take_last(scope: Scope, items: Any, count: Any) -> Any:
+    """The last elements (or characters of a text), as many as there are."""
+    most = a_whole(count, "takeLast")
+    return _cut(scope, items, -most, None, "takeLast") if most > 0 else _cut(scope, items, 0, 0, "takeLast")
+
+
+@register(LISTS, "drop", 2)
+def _drop(scope: Scope, items: Any, count: Any) -> Any:
+    """Without the first elements (or characters of a text)."""
+    return _cut(scope, items, max(a_whole(count, "drop"), 0), None, "drop")

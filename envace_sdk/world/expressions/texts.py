@@ -12,7 +12,7 @@ from .library import Library, a_list, a_text, a_whole, register
 from .scope import Scope
 from .values import MAX_TEXT, describe, to_text
 
-__all__ = ["TEXTS"]
+__all__ = ["TEXTS", "checked_length", "text_lines"]
 
 TEXTS: Library = {}
 _MAX_PATTERN = 1_000
@@ -23,7 +23,8 @@ def _made(scope: Scope, text: str) -> str:
     return text
 
 
-def _length(length: int) -> None:
+def checked_length(length: int) -> None:
+    """Raises: FailedError when a text of that length would be too long."""
     if length > MAX_TEXT:
         raise FailedError(f"the text would be longer than {MAX_TEXT} characters")
 
@@ -103,7 +104,7 @@ def _split(scope: Scope, text: Any, separator: Any, limit: Any = -1) -> list[str
 def _join(scope: Scope, items: Any, separator: Any = "") -> str:
     texts = [to_text(item) for item in a_list(items, "join")]
     mark = a_text(separator, "join")
-    _length(sum(map(len, texts)) + len(mark) * len(texts))
+    checked_length(sum(map(len, texts)) + len(mark) * len(texts))
     scope.spend(len(texts))
     return _made(scope, mark.join(texts))
 
@@ -113,7 +114,7 @@ def _replace(scope: Scope, text: Any, old: Any, new: Any, limit: Any = -1) -> st
     whole, before, after = a_text(text, "replace"), a_text(old, "replace"), a_text(new, "replace")
     most = a_whole(limit, "replace")
     places = whole.count(before) if most < 0 else min(whole.count(before), most)
-    _length(len(whole) + places * (len(after) - len(before)))
+    checked_length(len(whole) + places * (len(after) - len(before)))
     scope.spend_text(len(whole))
     return _made(scope, whole.replace(before, after, places))
 
@@ -147,3 +148,32 @@ def _last_index_of(scope: Scope, text: Any, part: Any) -> int:
     whole = a_text(text, "lastIndexOf")
     scope.spend_text(len(whole))
     return whole.rfind(a_text(part, "lastIndexOf"))
+
+
+def text_lines(text: str) -> list[str]:
+    """The lines; an end of line at the end of the text ends the last one, it does not begin another."""
+    found = text.replace("\r\n", "\n").split("\n")
+    return found if found[-1] else found[:-1]
+
+
+@register(TEXTS, "lines", 1)
+def _lines(scope: Scope, text: Any) -> list[str]:
+    whole = a_text(text, "lines")
+    scope.spend(whole.count("\n") + 1)
+    scope.spend_text(len(whole))
+    return text_lines(whole)
+
+
+@register(TEXTS, "words", 1)
+def _words(scope: Scope, text: Any) -> list[str]:
+    """What stands between blanks, ends of lines included."""
+    whole = a_text(text, "words")
+    scope.spend_text(8 * len(whole))
+    return whole.split()
+
+
+@register(TEXTS, "capitalize", 1)
+def _capitalize(scope: Scope, text: Any) -> str:
+    """The first character as a capital, the others as they are."""
+    whole = _made(scope, a_text(text, "capitalize"))
+    return whole[:1].upper() + whole[1:]

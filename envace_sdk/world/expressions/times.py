@@ -23,6 +23,42 @@ _UNITS = {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_0
 _DURATION = re.compile(r"[+-]?(?:\d{1,18}(?:\.\d{1,18})?(?:ms|us|µs|ns|[dhms]))+", re.ASCII)
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|us|µs|ns|[dhms])", re.ASCII)
 _OFFSET = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+_DIRECTIVE = re.compile("%(.)", re.DOTALL)
+_DIRECTIVES: dict[str, Callable[[datetime], str]] = {
+    "%": lambda _: "%",
+    "A": lambda time: _DAYS[time.weekday()],
+    "B": lambda time: _MONTHS[time.month - 1],
+    "H": lambda time: f"{time.hour:02}",
+    "I": lambda time: f"{(time.hour - 1) % 12 + 1:02}",
+    "M": lambda time: f"{time.minute:02}",
+    "S": lambda time: f"{time.second:02}",
+    "Y": lambda time: f"{time.year:04}",
+    "a": lambda time: _DAYS[time.weekday()][:3],
+    "b": lambda time: _MONTHS[time.month - 1][:3],
+    "d": lambda time: f"{time.day:02}",
+    "e": lambda time: f"{time.day:2}",
+    "f": lambda time: f"{time.microsecond:06}",
+    "m": lambda time: f"{time.month:02}",
+    "p": lambda time: "AM" if time.hour < 12 else "PM",
+    "y": lambda time: f"{time.year % 100:02}",
+    "z": lambda time: _offset_text(time),
+}
+"""As `strftime` has them, in English wherever the program runs."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -59,6 +95,30 @@ def _date(_: Scope, value: Any) -> str:
     """The day of a time, as YYYY-MM-DD, in UTC."""
     time = a_time(value, "date")
     return f"{time.year:04}-{time.month:02}-{time.day:02}"
+
+
+def _offset_text(time: datetime) -> str:
+    minutes = (time.utcoffset() or timedelta(0)) // timedelta(minutes=1)
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
+
+
+@register(TIMES, "formatTime", 2, 3)
+def _format_time(scope: Scope, value: Any, form: Any, zone: Any = "UTC") -> str:
+    """As `strftime` writes it: formatTime(now, '%d %b %Y') is "01 Jan 2026"."""
+    try:
+        time = a_time(value, "formatTime").astimezone(_zone(a_text(zone, "formatTime")))
+    except OverflowError:
+        raise FailedError(f"{describe(value)} is out of the range of times") from None
+
+    def directive(found: re.Match[str]) -> str:
+        write = _DIRECTIVES.get(found[1])
+        if write is None:
+            raise FailedError(f"formatTime() does not know {found[0]} (it knows: %{' %'.join(_DIRECTIVES)})")
+        return write(time)
+
+    text = a_text(form, "formatTime")
+    scope.spend_text(8 * len(text))
+    return _DIRECTIVE.sub(directive, text)
 
 
 @lru_cache(maxsize=256)
