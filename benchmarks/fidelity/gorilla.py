@@ -87,7 +87,7 @@ class _Shell:
             (self.remove, 2),
             (self.compare, 1),
             (self.walk, 2),
-            (self.fail, 4),
+            (self.fail, 9),
         ]
         yield from self.random.choices([one for one, _ in tries], [weight for _, weight in tries])[0]()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
@@ -136,5 +136,9 @@ class _Desk:
         return self.random.choice(self.ids) if self.ids else self.random.randint(1, 5)
 
 
+def _is_sound(config: Mapping[str, Any]) -> bool:
+    return all("id" in ticket for ticket in config.get("ticket_queue", []))
+
+
 READS = frozenset({"get_ticket", "get_user_tickets", "ticket_get_login_status"})
-TICKET = PythonClass("TicketAPI", "ticket_api", 3, READS, script)
+TICKET = PythonClass("TicketAPI", "ticket_api", 4, READS, script, _is_sound)
