@@ -72,8 +72,8 @@ class PythonClass:
                 found.append(Entry(config, tuple(call for call in calls if call is not None)))
         return found
 
-    def record(self, folder: Path, sides: Mapping[str, str], seed: int) -> None:
-        """Play the episodes that `sides` names, and write each to the file of its side."""
+    def record(self, folder: Path, sides: Mapping[str, str], seed: int) -> list[dict[str, Any]]:
+        """Play the episodes that `sides` names, write each to the file of its side, and give the tools."""
         entries, tools = self.entries(), self.tools()
         texts: dict[str, list[str]] = {side: [] for side in ("recorded", "heldout")}
         with _Worker(self.name) as worker:
@@ -86,6 +86,7 @@ class PythonClass:
                     texts[side].append(_line(name, call, answer))
         for side, lines in texts.items():
             (folder / f"{side}.jsonl").write_text("".join(lines), encoding="utf-8")
+        return tools
 
 
 class _Worker:

@@ -12,14 +12,16 @@ import json
 import time
 from pathlib import Path
 
+from .filesystem import FILESYSTEM
 from .gorilla import GORILLA
+from .memory import MEMORY
 from .play import split_of
 from .ticket import TICKET
 
 __all__ = ["ENVIRONMENTS", "SEED", "record"]
 
 SEED = 20260101
-ENVIRONMENTS = {one.name: one for one in (GORILLA, TICKET)}
+ENVIRONMENTS = {one.name: one for one in (GORILLA, TICKET, FILESYSTEM, MEMORY)}
 
 
 def record(name: str, out: Path, *, seed: int = SEED, episodes: int | None = None) -> None:
@@ -29,8 +31,7 @@ def record(name: str, out: Path, *, seed: int = SEED, episodes: int | None = Non
     folder.mkdir(parents=True, exist_ok=True)
     sides = split_of(environment.episodes(), seed)
     chosen = dict(list(sides.items())[:episodes])
-    environment.record(folder, chosen, seed)
-    tools = json.dumps({"tools": environment.tools()}, indent=2, ensure_ascii=False)
+    tools = json.dumps({"tools": environment.record(folder, chosen, seed)}, indent=2, ensure_ascii=False)
     (folder / "tools.json").write_text(tools + "\n", encoding="utf-8")
     (folder / "split.json").write_text(json.dumps({"seed": seed, "episodes": chosen}, indent=2) + "\n")
 
