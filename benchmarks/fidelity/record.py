@@ -13,15 +13,17 @@ import time
 from pathlib import Path
 
 from .filesystem import FILESYSTEM
+from .git import GIT
 from .gorilla import GORILLA
 from .memory import MEMORY
 from .play import split_of
+from .sqlite import SQLITE
 from .ticket import TICKET
 
 __all__ = ["ENVIRONMENTS", "SEED", "record"]
 
 SEED = 20260101
-ENVIRONMENTS = {one.name: one for one in (GORILLA, TICKET, FILESYSTEM, MEMORY)}
+ENVIRONMENTS = {one.name: one for one in (GORILLA, TICKET, FILESYSTEM, MEMORY, GIT, SQLITE)}
 
 
 def record(name: str, out: Path, *, seed: int = SEED, episodes: int | None = None) -> None:

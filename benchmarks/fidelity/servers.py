@@ -119,8 +119,9 @@ def _named(lines: list[str], name: str) -> list[str]:
     out = []
     for text in lines:
         line = json.loads(text)
-        if "session" in line:
-            line["session"] = name
+        key = "id" if line["kind"] == "session" else "session"
+        if key in line:
+            line[key] = name
         out.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
     return out
 
