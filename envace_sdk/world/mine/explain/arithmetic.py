@@ -1,0 +1,242 @@
+"""Numbers from numbers: one or two operations, constants that fit, rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from envace_sdk.json import Json
+
+from .evidence import information
+from .fitting import roundings, simplest
+from .goal import Goal
+from .numbers import numbers
+from .solver import Solver
+from .table import Table
+from .term import Term
+
+__all__ = ["arithmetic", "deep_arithmetic", "features"]
+
+_PAIRS = 48
+_DEEP = 14
+_Operation = Callable[[float, float], float]
+_OPERATIONS: dict[str, _Operation] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b if b else math.nan,
+    "%": lambda a, b: math.fmod(a, b) if b else math.nan,
+}
+_SYMMETRIC = frozenset("+*")
+
+
+def features(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
+    """Sizes, sums and the like as they are."""
+    if goal.kind == "number":
+        yield from (term for term in numbers(table) if goal.met(term))
+
+
+def arithmetic(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
+    """One operation of two numbers, or of one and constants."""
+    if goal.kind != "number" or goal.distinct < 2:
+        return
+    problem = _Problem(table, goal)
+    known = [term for term in numbers(table) if problem.usable(term)][:_PAIRS]
+    for term in known:
+        yield from problem.rounded(term)
+        yield from problem.with_constant(term)
+    for left in known:
+        for right in known:
+            yield from problem.pair(left, right)
+
+
+def deep_arithmetic(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
+    """Two operations."""
+    if goal.kind != "number" or goal.distinct < 3:
+        return
+    problem = _Problem(table, goal)
+    known = [term for term in numbers(table) if problem.usable(term)][:_DEEP]
+    rates = [rate for term in known for rate in _rates(table, term) if problem.usable(rate)]
+    for left in known:
+        for right in rates:
+            yield from problem.pair(left, right, "*/")
+    for inner in _combined(table, known):
+        if table.budget.spent:
+            return
+        if not problem.usable(inner):
+            continue
+        yield from problem.with_constant(inner)
+        for other in known:
+            yield from problem.pair(inner, other)
+            yield from problem.pair(other, inner, "-/")
+
+
+def _combined(table: Table, known: Sequence[Term]) -> Iterator[Term]:
+    for place, left in enumerate(known):
+        for other, right in enumerate(known):
+            for operator in _OPERATIONS:
+                if operator == "%" or (place == other and operator != "*"):
+                    continue
+                if operator not in _SYMMETRIC or place <= other:
+                    yield table.infix(operator, left, right)
+
+
+def _rates(table: Table, term: Term) -> Iterator[Term]:
+    """A percentage as a factor: of it, more by it, less by it."""
+    one, hundred = table.constant(1), table.constant(100)
+    if one is None or hundred is None:
+        return
+    share = table.infix("/", term, hundred)
+    for part in (share, term):
+        if part is share:
+            yield part
+        yield table.infix("+", one, part)
+        yield table.infix("-", one, part)
+
+
+class _Problem:
+    """The targets as plain numbers, and how they may have been rounded."""
+
+    def __init__(self, table: Table, goal: Goal) -> None:
+        self.table = table
+        self.goal = goal
+        # Rows that differ most from each other refute soonest.
+        seen: set[float] = set()
+        first: list[int] = []
+        later: list[int] = []
+        for row in goal.there:
+            value = goal.column[row]
+            (later if value in seen else first).append(row)
+            seen.add(value)
+        self.rows = first + later
+        self.targets = [float(goal.column[row]) for row in self.rows]
+        self.roundings = roundings(goal.column)
+        self.slack = max(rounding.slack for rounding in self.roundings)
+
+    def usable(self, term: Term) -> bool:
+        return all(_is_number(term.column[row]) for row in self.rows)
+
+    def pair(self, left: Term, right: Term, operators: str = "+-*/%") -> Iterator[Term]:
+        """Whatever one operation on the two may be, rounded or not."""
+        self.table.budget.spend(2)
+        first = self.rows[0]
+        a, b, target = left.column[first], right.column[first], self.targets[0]
+        for operator in operators:
+            run = _OPERATIONS[operator]
+            if operator in _SYMMETRIC and right.order < left.order:
+                continue
+            # Most pairs end here.
+            if not abs(run(a, b) - target) <= self.slack + 1e-9 * abs(target):
+                continue
+            if left is right and operator != "*":
+                continue
+            if self._near(run, left, right):
+                yield from self.rounded(self.table.infix(operator, left, right))
+        if self.goal.whole and operators == "+-*/%" and left.order < right.order:
+            yield from self._extremes(left, right, a, b, target)
+
+    def _extremes(self, left: Term, right: Term, a: float, b: float, target: float) -> Iterator[Term]:
+        if target in {a, b}:
+            for name in ("min", "max"):
+                term = self.table.call(name, left, right)
+                if self.goal.met(term):
+                    yield term
+        if target == abs(a - b) and self._near(lambda x, y: abs(x - y), left, right):
+            term = self.table.call("abs", self.table.infix("-", left, right))
+            if self.goal.met(term):
+                yield term
+
+    def _near(self, run: _Operation, left: Term, right: Term) -> bool:
+        self.table.budget.spend(len(self.rows))
+        for row, target in zip(self.rows, self.targets, strict=True):
+            a, b = left.column[row], right.column[row]
+            try:
+                if not abs(run(a, b) - target) <= self.slack + 1e-9 * abs(target):
+                    return False
+            except OverflowError:
+                return False
+        return True
+
+    def rounded(self, term: Term) -> Iterator[Term]:
+        """The term as it is or rounded, whichever the targets are."""
+        for rounding in self.roundings:
+            made = rounding.of(self.table, term)
+            if self.goal.met(made):
+                yield made
+                return
+
+    def with_constant(self, term: Term) -> Iterator[Term]:
+        """`term + c`, `term * c`, `c - term`, `term * c + d` …"""
+        values = [float(term.column[row]) for row in self.rows if _is_number(term.column[row])]
+        if len(values) != len(self.rows) or min(values) == max(values):
+            return
+        self.table.budget.spend(2 * len(values))
+        for operator, constant, swapped in self._constants(values):
+            fitted = self.table.constant(constant, fitted=int(information(constant)))
+            if fitted is None:
+                continue
+            left, right = (fitted, term) if swapped else (term, fitted)
+            yield from self.rounded(self.table.infix(operator, left, right))
+        yield from self._line(term, values)
+
+    def _constants(self, values: list[float]) -> Iterator[tuple[str, Json, bool]]:
+        targets = self.targets
+        for rounding in self.roundings:
+            low, high = rounding.low, rounding.high
+            found = simplest([(t + low - v, t + high - v) for v, t in zip(values, targets, strict=True)])
+            if found:
+                yield ("+", found, False) if found > 0 else ("-", -found, False)
+            found = simplest([(t + low + v, t + high + v) for v, t in zip(values, targets, strict=True)])
+            if found is not None:
+                yield "-", found, True
+            ranges = [(t + low, t + high, v) for v, t in zip(values, targets, strict=True) if v]
+            if not ranges or any(v == 0 and abs(t) > rounding.slack for v, t in zip(values, targets, strict=True)):
+                continue
+            found = simplest([_quotients(a, b, v) for a, b, v in ranges])
+            if found not in (None, 0, 1):
+                yield "*", found, False
+            if found is None or (found not in (0, 1) and abs(found) < 1):
+                inverse = simplest([_inverses(a, b, v) for a, b, v in ranges])
+                if inverse not in (None, 0, 1):
+                    yield "/", inverse, False
+        if all(isinstance(self.goal.column[row], int) for row in self.rows):
+            top = int(max(targets)) + 1
+            if 2 <= top <= 1000 and all(value % top == target for value, target in zip(values, targets, strict=True)):
+                yield "%", top, False
+
+    def _line(self, term: Term, values: list[float]) -> Iterator[Term]:
+        """`term * c + d`, when more than two points lie on the line."""
+        low, high = values.index(min(values)), values.index(max(values))
+        slope = (self.targets[high] - self.targets[low]) / (values[high] - values[low])
+        factor = simplest([(slope - 1e-9 * abs(slope), slope + 1e-9 * abs(slope))])
+        if factor in (None, 0, 1, -1) or len(set(values)) < 3:
+            return
+        offset = simplest(
+            [
+                (t - v * factor - 1e-9 * (1 + abs(t)), t - v * factor + 1e-9 * (1 + abs(t)))
+                for v, t in zip(values, self.targets, strict=True)
+            ]
+        )
+        if not offset:
+            return
+        scale = self.table.constant(factor, fitted=int(information(factor)))
+        shift = self.table.constant(abs(offset), fitted=int(information(offset)))
+        if scale is not None and shift is not None:
+            product = self.table.infix("*", term, scale)
+            yield from self.rounded(self.table.infix("+" if offset > 0 else "-", product, shift))
+
+
+def _quotients(low: float, high: float, by: float) -> tuple[float, float]:
+    first, second = low / by, high / by
+    return min(first, second), max(first, second)
+
+
+def _inverses(low: float, high: float, of: float) -> tuple[float, float]:
+    if low <= 0 <= high:
+        return -math.inf, math.inf
+    first, second = of / low, of / high
+    return min(first, second), max(first, second)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

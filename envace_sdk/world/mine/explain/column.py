@@ -1,0 +1,78 @@
+"""Columns: the values of one expression in all examples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any, Final, Literal, TypeAlias
+
+from envace_sdk.json import UNSET
+
+__all__ = ["FAILED", "Column", "Kind", "column_key", "kind_of", "value_key"]
+
+
+class _Failed(Enum):
+    FAILED = "failed"
+
+
+FAILED: Final = _Failed.FAILED
+"""The value of an expression that cannot be computed for another reason than that something is absent."""
+
+Column: TypeAlias = tuple[Any, ...]
+"""A value per row: JSON, a time, a duration, `UNSET` where something is absent, or `FAILED`."""
+
+Kind = Literal["text", "number", "boolean", "list", "object", "time", "nothing", "mixed"]
+
+_KINDS: dict[type, Kind] = {
+    str: "text",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    list: "list",
+    dict: "object",
+    datetime: "time",
+}
+_TRUE, _FALSE = ("true",), ("false",)
+
+
+def value_key(value: Any) -> Hashable:
+    """Hashable, and equal for equal values only: 2 is 2.0, true is not 1, null is not absence."""
+    if value is True:
+        return _TRUE
+    if value is False:
+        return _FALSE
+    if isinstance(value, list | dict):
+        return ("json", json.dumps(_plain(value), sort_keys=True))
+    if isinstance(value, timedelta):
+        return ("duration", value)
+    return value  # type: ignore[no-any-return]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return value
+
+
+def column_key(column: Iterable[Any]) -> tuple[Hashable, ...]:
+    """Equal for columns whose values are equal in every row."""
+    return tuple([value if type(value) is str else value_key(value) for value in column])
+
+
+def kind_of(column: Iterable[Any]) -> Kind:
+    """What the values have in common; null, absent and failed ones do not count."""
+    found: Kind = "nothing"
+    for value in column:
+        if value is None or value is UNSET or value is FAILED:
+            continue
+        kind = _KINDS.get(type(value), "mixed")
+        if found not in {"nothing", kind}:
+            return "mixed"
+        found = kind
+    return found

@@ -1,0 +1,18 @@
+"""The families of hypotheses, in stages: a stage is asked when those before it have found nothing to believe."""
+
+from __future__ import annotations
+
+from .arithmetic import arithmetic, deep_arithmetic, features
+from .concatenation import concatenation, pieces
+from .copies import constants, copies, defaults
+from .objects import records
+from .solver import Family
+
+__all__ = ["STAGES"]
+
+STAGES: tuple[tuple[Family, ...], ...] = (
+    (constants, copies),
+    (features, pieces, defaults),
+    (arithmetic, concatenation, records),
+    (deep_arithmetic,),
+)

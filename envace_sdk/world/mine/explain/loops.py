@@ -1,0 +1,127 @@
+"""Macros over lists: the elements as rows of a table of their own, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from envace_sdk.json import UNSET
+
+from .column import FAILED, Column
+from .paths import distinct_paths, inside
+from .table import Table
+from .term import Term
+from .writing import Level, select
+
+__all__ = ["Loop", "field_of", "loop", "unused_name"]
+
+_MOST_ELEMENTS = 600
+_MOST_OUTER = 60
+"""Paths of the surroundings that are seen from inside."""
+_NAMES = "xyzuvwpqrst"
+
+
+def unused_name(table: Table) -> str:
+    """A short name that the scopes do not have."""
+    taken = {name for scope in table.scopes for name in scope}
+    return next((name for name in _NAMES if name not in taken), "element")
+
+
+def field_of(table: Table, over: Term, name: str) -> Term:
+    """`over.map(x, x.name)`."""
+    variable = unused_name(table)
+    column = table.rows(lambda items: _members(items, name), [over.column])
+    source = f"{over.at(Level.MEMBER)}.map({variable}, {select(variable, name)})"
+    return table.made(source, column, [over], Level.MEMBER, 2)
+
+
+def _members(items: Any, name: str) -> Any:
+    if not isinstance(items, list):
+        return FAILED
+    found = [item.get(name, UNSET) if isinstance(item, dict) else FAILED for item in items]
+    return next((value for value in found if value is UNSET or value is FAILED), found)
+
+
+class Loop:
+    """The elements of a list in all rows, each a row of the table `inner`, in which `variable` is its name."""
+
+    def __init__(self, table: Table, over: Term) -> None:
+        self.table = table
+        self.over = over
+        self.variable = unused_name(table)
+        self.lists = [value if isinstance(value, list) else None for value in over.column]
+        self.owners = [row for row, items in enumerate(self.lists) for _ in items or ()]
+        elements = tuple(element for items in self.lists for element in items or ())
+        self.elements: Column = elements
+        scopes = [
+            {**table.scopes[row], self.variable: element} for row, element in zip(self.owners, elements, strict=True)
+        ]
+        self.inner = Table(scopes, table.budget)
+        self.inner.facts["paths"] = self._paths(elements)
+
+    def _paths(self, elements: Column) -> list[Term]:
+        self.table.budget.spend(len(elements) * 4)
+        level = [Term(self.variable, elements, 1, leaves=(self.variable,))]
+        found = list(level)
+        for _ in range(3):
+            level = [deeper for term in level for deeper in inside(self.inner, _bare(term, found[0]))][:60]
+            found.extend(level)
+        for term in distinct_paths(self.table)[:_MOST_OUTER]:
+            column = tuple(term.column[row] for row in self.owners)
+            found.append(Term(term.source, column, term.cost, term.level, term.leaves))
+        return sorted(found, key=lambda term: term.order)
+
+    def regrouped(self, column: Sequence[Any]) -> list[list[Any] | None]:
+        """Values of the elements, by row of the surroundings."""
+        found: list[list[Any] | None] = [None if items is None else [] for items in self.lists]
+        for row, value in zip(self.owners, column, strict=True):
+            group = found[row]
+            if group is not None:
+                group.append(value)
+        return found
+
+    def map(self, body: Term) -> Term:
+        """`over.map(x, body)`."""
+        return self._made("map", body, lambda _, values: values)
+
+    def filter(self, body: Term) -> Term:
+        """`over.filter(x, body)`."""
+        return self._made("filter", body, lambda items, values: [i for i, v in zip(items, values, strict=True) if v])
+
+    def _made(self, macro: str, body: Term, combine: Callable[[list[Any], list[Any]], Any]) -> Term:
+        made = []
+        for row, values in enumerate(self.regrouped(body.column)):
+            bad = next((value for value in values or () if value is UNSET or value is FAILED), None)
+            items = self.lists[row]
+            if items is None or values is None:
+                made.append(UNSET if self.over.column[row] in (None, UNSET) else FAILED)
+            else:
+                made.append(combine(items, values) if bad is None else bad)
+        leaves = [leaf for leaf in body.leaves if not _is_in(leaf, self.variable)]
+        return Term(
+            f"{self.over.at(Level.MEMBER)}.{macro}({self.variable}, {body.source})",
+            tuple(made),
+            self.over.cost + body.cost + 1,
+            Level.MEMBER,
+            tuple(dict.fromkeys([*self.over.leaves, *leaves])),
+            self.over.fitted + body.fitted,
+        )
+
+
+def _bare(term: Term, root: Term) -> Term:
+    """The element itself costs nothing below it: `x.name` is as plain as `args.name`."""
+    return Term(term.source, term.column, 0, term.level, term.leaves) if term is root else term
+
+
+def _is_in(leaf: str, variable: str) -> bool:
+    return leaf == variable or leaf.startswith((f"{variable}.", f"{variable}["))
+
+
+def loop(table: Table, over: Term) -> Loop | None:
+    """The loop over a list, if it has elements, and not too many."""
+    name = f"loop {over.source}"
+    if name not in table.facts:
+        count = sum(len(value) for value in over.column if isinstance(value, list))
+        table.facts[name] = Loop(table, over) if 0 < count <= _MOST_ELEMENTS else None
+    found: Loop | None = table.facts[name]
+    return found

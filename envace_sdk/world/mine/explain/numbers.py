@@ -1,0 +1,52 @@
+"""Numbers that the scopes hold or that follow from one value: sizes, sums, counts, numbers written as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .collect import Collection
+from .column import kind_of
+from .paths import distinct_paths
+from .sequences import sequences
+from .table import Table
+from .term import Term
+from .timing import spans
+
+__all__ = ["numbers"]
+
+_MOST = 120
+
+
+def numbers(table: Table) -> list[Term]:
+    """Terms whose values are numbers, simplest first."""
+    found: list[Term] = table.fact("numbers", _numbers)
+    return found
+
+
+def _numbers(table: Table) -> list[Term]:
+    found = Collection("number", _MOST)
+    known = distinct_paths(table)
+    found.extend(term for term in known if term.kind == "number")
+    for term in known:
+        if not table.budget.spent:
+            found.extend(_of(table, term))
+    for term in sequences(table):
+        if not table.budget.spent:
+            found.extend(_of_list(table, term))
+    found.extend(spans(table))
+    return found.terms()
+
+
+def _of(table: Table, term: Term) -> Iterator[Term]:
+    if term.kind == "text":
+        yield table.call("size", term)
+        if any(isinstance(value, str) and value.strip()[:1] in set("0123456789.-+") for value in term.column):
+            yield from (table.call(name, term) for name in ("int", "double"))
+    elif term.kind == "object":
+        yield table.call("size", term)
+
+
+def _of_list(table: Table, term: Term) -> Iterator[Term]:
+    yield table.call("size", term)
+    if kind_of(item for value in term.column if isinstance(value, list) for item in value) == "number":
+        yield from (table.call(name, term) for name in ("sum", "min", "max", "first", "last"))

@@ -1,0 +1,57 @@
+"""The search: families of hypotheses, from the plainest to the most elaborate, until one explains the goal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+from .evidence import complexity, distinctive, evidence
+from .goal import Goal
+from .table import Table
+from .term import Term
+
+__all__ = ["Family", "Solver"]
+
+Family: TypeAlias = "Callable[[Table, Goal, Solver], Iterator[Term]]"
+"""Terms over the table that meet the goal."""
+
+
+class Solver:
+    """Asks one stage of families after the other."""
+
+    def __init__(self, stages: Sequence[Sequence[Family]], *, depth: int = 3) -> None:
+        self._stages = stages
+        self.depth = depth
+        """How many more levels of parts may be explained on their own."""
+
+    def deeper(self) -> Solver | None:
+        """The solver for parts of a goal."""
+        return Solver(self._stages, depth=self.depth - 1) if self.depth > 0 else None
+
+    def solve(self, table: Table, goal: Goal, *, stages: int | None = None) -> list[Term]:
+        """The terms that meet the goal, best first; of the first stage that has one the targets suffice to believe."""
+        found: dict[str, Term] = {}
+        bits = evidence(table, goal)
+        for families in self._stages[:stages]:
+            for family in families:
+                if table.budget.spent:
+                    break
+                for term in family(table, goal, self):
+                    found.setdefault(term.source, term)
+            if any(complexity(term) <= bits for term in found.values()):
+                break
+        return sorted(found.values(), key=lambda term: (self._rank(term, goal, bits), term.order))
+
+    @staticmethod
+    def _rank(term: Term, goal: Goal, bits: float) -> int:
+        if goal.distinct > 1:
+            return int(complexity(term) > bits)
+        # Nothing varies: only a value that is met nowhere by chance tells more than the constant does.
+        if not term.leaves:
+            return 1
+        return 0 if term.leaves == (term.source,) and distinctive(goal.column[0]) else 2
+
+    def best(self, table: Table, goal: Goal, *, stages: int | None = None) -> Term | None:
+        """The simplest of the terms that meet the goal."""
+        found = self.solve(table, goal, stages=stages)
+        return found[0] if found else None

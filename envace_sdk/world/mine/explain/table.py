@@ -1,0 +1,148 @@
+"""A table: one row per example, one column per expression; it computes what the language itself would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from envace_sdk.errors import EnvaceError
+from envace_sdk.json import UNSET, Json
+
+from ...clock import parse_time
+from ...expressions.access import element, member
+from ...expressions.arithmetic import ARITHMETIC, COMPARISONS
+from ...expressions.failure import AbsentError
+from ...expressions.functions import FUNCTIONS
+from ...expressions.scope import MAX_STEPS, Scope
+from ...expressions.values import equal
+from ...state import State
+from .budget import Budget
+from .column import FAILED, Column
+from .term import Term
+from .writing import Level, literal, literal_cost, select
+
+__all__ = ["Table", "joined_leaves"]
+
+_LEVELS = {"+": Level.SUM, "-": Level.SUM, "*": Level.PRODUCT, "/": Level.PRODUCT, "%": Level.PRODUCT}
+_METHODS = frozenset({
+    "contains", "startsWith", "endsWith", "lowerAscii", "upperAscii", "trim", "capitalize", "split", "join", "replace",
+    "substring", "indexOf", "lastIndexOf", "getFullYear", "getMonth", "getDate", "getDayOfWeek", "getHours",
+    "getMinutes",
+})  # fmt: skip
+"""Functions that read better after a dot."""
+
+
+class Table:
+    """The scopes of the examples, and terms over them."""
+
+    def __init__(self, scopes: Sequence[Mapping[str, Json]], budget: Budget | None = None) -> None:
+        self.scopes = [timed(scope) for scope in scopes]
+        self.budget = budget or Budget()
+        self.facts: dict[str, Any] = {}
+        """What the families have found out about these scopes, by the name of the family."""
+        self._scope = Scope({}, State())
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(self.scopes)
+
+    def fact(self, name: str, find: Callable[[Table], Any]) -> Any:
+        """Something about the scopes that is found once."""
+        if name not in self.facts:
+            self.facts[name] = find(self)
+        return self.facts[name]
+
+    def constant(self, value: Json, *, fitted: int = 0) -> Term | None:
+        """A literal; None for a number that has none."""
+        source = literal(value)
+        if source is None:
+            return None
+        level = Level.UNARY if source.startswith("-") else Level.MEMBER
+        return Term(source, (value,) * self.size, literal_cost(value), level, (), fitted)
+
+    def rows(self, run: Callable[..., Any], columns: Sequence[Column]) -> Column:
+        """A function of the language on each row: what it needs that is absent makes its value absent."""
+        self.budget.spend(self.size)
+        self._scope.steps = MAX_STEPS
+        return tuple([self._one(run, values) for values in zip(*columns, strict=True)])
+
+    def _one(self, run: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+        for value in values:
+            if value is UNSET or value is FAILED:
+                return value
+        try:
+            return run(*values)
+        except AbsentError:
+            return UNSET
+        except EnvaceError:
+            return FAILED
+
+    def call(self, name: str, *terms: Term, cost: int = 1) -> Term:
+        """A function of the language."""
+        run, scope = FUNCTIONS[name].run, self._scope
+        column = self.rows(lambda *values: run(scope, *values), [term.column for term in terms])
+        first, *rest = terms
+        if name in _METHODS:
+            inner = ", ".join(term.source for term in rest)
+            source = f"{first.at(Level.MEMBER)}.{name}({inner})"
+        else:
+            source = f"{name}({', '.join(term.source for term in terms)})"
+        return self.made(source, column, terms, Level.MEMBER, cost)
+
+    def infix(self, operator: str, left: Term, right: Term) -> Term:
+        """Arithmetic and comparison."""
+        if operator in _LEVELS:
+            run, level = ARITHMETIC[operator], _LEVELS[operator]
+        else:
+            run, level = _comparison(operator), Level.RELATION
+        column = self.rows(run, [left.column, right.column])
+        tighter = Level(level + 1)
+        associative = operator == "+" and right.level == Level.SUM and right.kind in {"text", "list"}
+        last = right.at(level if associative else tighter)
+        source = f"{left.at(level if level != Level.RELATION else tighter)} {operator} {last}"
+        return self.made(source, column, (left, right), level, 1)
+
+    def member(self, base: Term, name: str) -> Term:
+        """A member of an object, as a path of its own where the object is one."""
+        source = select(base.at(Level.MEMBER), name)
+        column = self.rows(lambda value: member(value, name, ""), [base.column])
+        leaves = (source,) if base.leaves == (base.source,) else base.leaves
+        return Term(source, column, base.cost + 1, Level.MEMBER, leaves, base.fitted)
+
+    def element(self, base: Term, index: Term) -> Term:
+        """An element of a list, or a member of an object by a computed name."""
+        source = f"{base.at(Level.MEMBER)}[{index.source}]"
+        column = self.rows(lambda value, place: element(value, place, ""), [base.column, index.column])
+        return self.made(source, column, (base, index), Level.MEMBER, 0)
+
+    def made(self, source: str, column: Column, parts: Sequence[Term], level: Level, cost: int) -> Term:
+        """A term of parts: its own cost is added to theirs."""
+        return Term(
+            source,
+            column,
+            cost + sum(part.cost for part in parts),
+            level,
+            joined_leaves(parts),
+            sum(part.fitted for part in parts),
+        )
+
+
+def joined_leaves(parts: Sequence[Term]) -> tuple[str, ...]:
+    """The paths that the parts read."""
+    return tuple(dict.fromkeys(leaf for part in parts for leaf in part.leaves))
+
+
+def _comparison(operator: str) -> Callable[[Any, Any], bool]:
+    if operator == "==":
+        return equal
+    if operator == "!=":
+        return lambda left, right: not equal(left, right)
+    return COMPARISONS[operator]
+
+
+def timed(scope: Mapping[str, Json]) -> Mapping[str, Any]:
+    """The names as expressions see them: "now" is a time, not a text."""
+    now = scope.get("now")
+    time = parse_time(now) if isinstance(now, str) else None
+    return scope if time is None else {**scope, "now": time}

@@ -1,0 +1,51 @@
+"""Terms: expressions whose values in all rows are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from .column import Column, Kind, column_key, kind_of
+from .writing import Level
+
+__all__ = ["Term"]
+
+_ROOTS = {"args": 1, "entity": 2, "session": 3}
+
+
+@dataclass(frozen=True)
+class Term:
+    """An expression, how large it is, and its values."""
+
+    source: str
+    column: Column = field(repr=False)
+    cost: int
+    level: Level = Level.MEMBER
+    leaves: tuple[str, ...] = ()
+    """The paths that it reads, each once."""
+    fitted: int = 0
+    """Bits of the literals in it that were chosen to fit the targets."""
+
+    def at(self, level: Level) -> str:
+        """The source, in brackets where it binds less tightly than the level asks for."""
+        return self.source if self.level >= level else f"({self.source})"
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What its values have in common."""
+        return kind_of(self.column)
+
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        """Equal for terms with equal values."""
+        return column_key(self.column)
+
+    @cached_property
+    def order(self) -> tuple[int, int, int, str]:
+        """Simplest first, then what the call brings along, the entity, the session, the rest."""
+        return self.cost, sum(map(_remoteness, self.leaves)), len(self.source), self.source
+
+
+def _remoteness(path: str) -> int:
+    root = path.split(".", 1)[0].split("[", 1)[0]
+    return _ROOTS.get(root, 0 if len(root) == 1 else 4)

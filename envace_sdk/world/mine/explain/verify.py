@@ -1,0 +1,58 @@
+"""The last word: the language's own evaluator on all examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from envace_sdk.errors import EnvaceError
+from envace_sdk.json import UNSET, Json
+
+from ...expressions import Scope, compile_expression
+from ...state import State
+from .column import FAILED, value_key
+
+__all__ = ["Trial", "tried", "values"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How an expression did."""
+
+    source: str
+    missed: tuple[int, ...]
+    """The examples whose target it does not give."""
+
+
+def values(source: str, scopes: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """What the expression gives in each scope: JSON, `UNSET` where something is absent, `FAILED` for other errors.
+
+    Raises:
+        ExpressionError: it does not compile.
+    """
+    expression = compile_expression(source)
+    state = State()
+    found: list[Any] = []
+    for scope in scopes:
+        try:
+            found.append(expression.optional(Scope(dict(scope), state)))
+        except EnvaceError:
+            found.append(FAILED)
+    return found
+
+
+def tried(source: str, scopes: Sequence[Mapping[str, Any]], targets: Sequence[Json]) -> Trial:
+    """How the expression does; one that does not compile misses everything."""
+    try:
+        found = values(source, scopes)
+    except EnvaceError:
+        found = [FAILED] * len(scopes)
+    missed = [row for row, value in enumerate(found) if not _same(value, targets[row])]
+    return Trial(source, tuple(missed))
+
+
+def _same(value: Any, target: Json) -> bool:
+    if value is UNSET or value is FAILED or target is UNSET:
+        return value is target
+    return value_key(value) == value_key(target)
