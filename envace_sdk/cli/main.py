@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "client-config": ("envace_sdk.cli.client_config:client_config", "Print the snippet that points a client here."),
     "demo": ("envace_sdk.cli.demo_command:demo", "Rehearse a session through a real MCP client."),
     "doctor": ("envace_sdk.cli.doctor_command:doctor", "Say what is installed and works on this machine."),
+    "eval": ("envace_sdk.cli.eval_commands:evaluate", "Measure how close a twin comes to the real server."),
     "infer": ("envace_sdk.cli.infer_command:infer", "Write a toolset's dynamics from its schemas."),
     "record": ("envace_sdk.cli.record_command:record", "Record a real MCP server, for its twin."),
     "serve": ("envace_sdk.cli.serve_command:serve", "Serve rehearsed tools to any MCP client."),

@@ -1,0 +1,158 @@
+"""What is asked and what counts as right: drawn from the recordings once, for every player alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from envace_sdk.json import Json
+from envace_sdk.tools.fixture import Fixture
+from envace_sdk.tools.toolset import Toolset
+
+from .common import Common
+from .episodes import Episode, episodes_of
+from .forms import Wording, answer_value, form_of, texts_in, words_of
+from .knowledge import Facts, Given, Judge, Kind, lengths
+from .outline import Leaf, leaves_of
+from .roles import Roles
+
+__all__ = ["Exam", "Question"]
+
+_CONSTANT: Final = 3
+"""Recorded answers that must agree for a value to be a constant of the tool."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What one key path held in the recorded answers of a tool."""
+
+    text: str
+    answers: int = 1
+    varies: bool = False
+
+
+class Question:
+    """One recorded call of an episode, at its place: what was known by then, and what the answer must be."""
+
+    def __init__(self, exam: Exam, fixture: Fixture, judge: Judge) -> None:
+        self._exam = exam
+        self._judge = judge
+        self.fixture = fixture
+        self.given = Given(fixture.call, exam.common)
+        self.form = exam.form(fixture, answer_value(fixture.result))
+        self.leaves = leaves_of(self.form)
+
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """By exact path, of what kind each leaf of the recorded answer is."""
+        return self.kinds_of(self.form, self.leaves)
+
+    def kinds_of(self, form: Json, leaves: Sequence[Leaf]) -> dict[str, Kind]:
+        """The same of another form of the recorded answer."""
+        kinds = {leaf.path: self._kind(leaf) for leaf in leaves}
+        sizes = lengths(form)
+        if sizes and sum(kind == "free" for kind in kinds.values()) * 2 <= len(kinds):
+            for leaf in leaves:
+                if kinds[leaf.path] == "free" and _is_count(leaf.value) and leaf.value in sizes:
+                    kinds[leaf.path] = "entailed"
+        return kinds
+
+    def _kind(self, leaf: Leaf) -> Kind:
+        name, is_error = self.fixture.call.name, self.fixture.result.is_error
+        if self._exam.is_constant(name, is_error, leaf):
+            return "constant"
+        fixed = self._exam.fixed_words(name, is_error, leaf.key_path)
+        return "entailed" if self._judge.is_entailed(self.given, leaf, fixed) else "free"
+
+    def in_form(self, value: Json) -> Json:
+        """The form of another answer of the same status."""
+        return self._exam.form(self.fixture, value)
+
+    def kind_of_extra(self, value: Json) -> Kind:
+        """Of what kind a played leaf is that stands where the recorded answer has nothing."""
+        leaves = leaves_of({"": value})
+        return "entailed" if leaves and self._judge.is_entailed(self.given, leaves[0], frozenset()) else "free"
+
+
+class Exam:
+    """The held-out episodes, with all that recordings tell of them.
+
+    Args:
+        toolset: the tools that are called.
+        episodes: the held-out episodes.
+        fixtures: what the players were given.
+    """
+
+    def __init__(self, toolset: Toolset, episodes: Sequence[Episode], fixtures: Sequence[Fixture] = ()) -> None:
+        self.toolset = toolset
+        self.episodes = tuple(episodes)
+        self.known = tuple(episodes_of(fixtures))
+        everything = (*self.known, *self.episodes)
+        self.wording = Wording()
+        self.common = Common(tool.definition for tool in toolset)
+        self._constants: dict[tuple[str, bool, str], _Seen] = {}
+        self._words: dict[tuple[str, bool, str], frozenset[str]] = {}
+        for episode in everything:
+            for fixture in episode.calls:
+                self._learn_wording(fixture)
+        for episode in everything:
+            for fixture in episode.calls:
+                leaves = leaves_of(self.form(fixture, answer_value(fixture.result)))
+                self.common.learn([*leaves_of(dict(fixture.call.arguments)), *leaves])
+                self._learn_constants(fixture, leaves)
+        self.roles = Roles(toolset, everything)
+        self.background = Facts(self.common)
+        for episode in self.known:
+            for fixture in episode.calls:
+                leaves = leaves_of(self.form(fixture, answer_value(fixture.result)))
+                self.background.learn(Given(fixture.call, self.common), leaves)
+
+    def form(self, fixture: Fixture, value: Json) -> Json:
+        """The form of an answer to a recorded call that has the recorded status."""
+        return form_of(value, fixture.call.name, fixture.result.is_error, self.wording)
+
+    def questions(self, episode: Episode) -> Iterator[Question]:
+        """The calls of an episode in order. What a question tells holds until the next one is drawn."""
+        judge = Judge(self.common, self.background)
+        for fixture in episode.calls:
+            question = Question(self, fixture, judge)
+            yield question
+            judge.episode.learn(question.given, question.leaves)
+
+    def is_constant(self, tool: str, is_error: bool, leaf: Leaf) -> bool:
+        """Whether every recorded answer of the tool with this status holds this value at this key path."""
+        seen = self._constants.get((tool, is_error, leaf.key_path))
+        return seen is not None and not seen.varies and seen.answers >= _CONSTANT
+
+    def fixed_words(self, tool: str, is_error: bool, key_path: str) -> frozenset[str]:
+        """The fixed words at a key path, case-folded."""
+        place = (tool, is_error, key_path)
+        known = self._words.get(place)
+        if known is None:
+            known = self._words[place] = frozenset(word.casefold() for word in self.wording.fixed(place))
+        return known
+
+    def _learn_wording(self, fixture: Fixture) -> None:
+        said = words_of(leaf.value for leaf in leaves_of(dict(fixture.call.arguments)))
+        for path, text in texts_in(answer_value(fixture.result)):
+            self.wording.learn((fixture.call.name, fixture.result.is_error, path), text, said)
+
+    def _learn_constants(self, fixture: Fixture, leaves: Sequence[Leaf]) -> None:
+        found: dict[str, set[str]] = {}
+        for leaf in leaves:
+            found.setdefault(leaf.key_path, set()).add(leaf.text)
+        for key_path, texts in found.items():
+            place = (fixture.call.name, fixture.result.is_error, key_path)
+            text = next(iter(texts))
+            seen = self._constants.get(place)
+            if seen is None:
+                self._constants[place] = _Seen(text, varies=len(texts) > 1)
+            else:
+                seen.answers += 1
+                seen.varies = seen.varies or len(texts) > 1 or seen.text != text
+
+
+def _is_count(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

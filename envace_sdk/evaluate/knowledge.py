@@ -1,0 +1,174 @@
+"""What can be known before a call is answered, and so which leaves of the answer are entailed.
+
+This knows the recordings and nothing of any player. A leaf of a recorded answer is
+
+*constant* if every recorded answer of the tool with that status, three at least, has this value at the key path: it
+is part of the form of the answer;
+
+*entailed* if one of these holds, where a value is *telling* as `Common` says, and equal means equal or one of the
+transforms listed in `transforms`:
+
+1. given: it equals a value in the call's own arguments (a value that is not telling: one of the same name, or the
+   whole of a text argument);
+2. met: it is telling and equals a value in the arguments or the answer of an earlier call of the episode;
+3. known of the same thing: an object in the arguments or the answer of an earlier call of the episode, or in a fixture,
+   has an equal value under the same name, and shares a telling value with the object the leaf stands in or with the
+   arguments of the call; or the same tool with the same arguments has been answered with an equal value at this key
+   path, in a fixture or earlier in the episode;
+4. derived: all its parts are given, met, or fixed words, and one of the parts is telling; or it is a number that is
+   one of the same name, changed by an argument or by one, or the sum, difference or product of two arguments; or it is
+   the length of a list in the same answer, where that list is not mostly free;
+
+*free* otherwise: minted keys, times, and what only the real environment's hidden state could tell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from envace_sdk.json import Json
+from envace_sdk.tools.model import ToolCall
+
+from .common import Common
+from .outline import Leaf, leaves_of
+from .transforms import arithmetic, number_of, parts_of, pieces_of
+
+__all__ = ["Facts", "Given", "Judge", "Kind", "call_key", "lengths"]
+
+Kind = Literal["constant", "entailed", "free"]
+
+_MOST_OBJECTS: Final = 64
+_MOST_CONTEXT: Final = 12
+_MOST_NUMBERS: Final = 40
+
+
+def call_key(call: ToolCall) -> str:
+    """The same text for equal calls."""
+    text = json.dumps([call.name, call.arguments], sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+class Given:
+    """The arguments of one call, and what they say."""
+
+    def __init__(self, call: ToolCall, common: Common) -> None:
+        self.key = call_key(call)
+        self.tool = call.name
+        self.leaves = leaves_of(dict(call.arguments))
+        self.values = {leaf.text for leaf in self.leaves if isinstance(leaf.value, str) and leaf.text}
+        self.named = {(leaf.name, leaf.text) for leaf in self.leaves}
+        self.telling = [leaf.text for leaf in self.leaves if common.telling(leaf.text)]
+        self.parts: set[str] = set(self.telling)
+        for leaf in self.leaves:
+            if isinstance(leaf.value, str):
+                self.parts.update(part for part in parts_of(leaf.text) if common.telling(part))
+        self.numbers = [n for leaf in self.leaves if (n := number_of(leaf.text)) is not None]
+
+
+class Facts:
+    """What some calls have shown: those of the fixtures, or those of an episode so far."""
+
+    def __init__(self, common: Common) -> None:
+        self._common = common
+        self.met: set[str] = set()
+        self._about: dict[str, list[frozenset[tuple[str, str]]]] = {}
+        self._answered: dict[str, set[tuple[str, str]]] = {}
+        self._numbers: dict[str, list[float]] = {}
+
+    def learn(self, given: Given, leaves: Sequence[Leaf]) -> None:
+        """Take in a call with the leaves of its answer."""
+        answered = self._answered.setdefault(given.key, set())
+        answered.update((leaf.key_path, leaf.text) for leaf in leaves)
+        objects: dict[int, frozenset[tuple[str, str]]] = {}
+        for leaf in (*given.leaves, *leaves):
+            if id(leaf.siblings) not in objects:
+                objects[id(leaf.siblings)] = frozenset(leaf.siblings)
+            self._meet(leaf)
+        for siblings in objects.values():
+            own = [text for _, text in siblings if self._common.telling(text)]
+            for text in dict.fromkeys([*sorted(own)[:_MOST_CONTEXT], *given.telling[:_MOST_CONTEXT]]):
+                known = self._about.setdefault(text, [])
+                if len(known) < _MOST_OBJECTS and siblings not in known:
+                    known.append(siblings)
+
+    def answered_so(self, given: Given, leaf: Leaf) -> bool:
+        """Whether an equal call was answered with this value at this key path."""
+        return (leaf.key_path, leaf.text) in self._answered.get(given.key, ())
+
+    def knows_of(self, context: Iterable[str], leaf: Leaf) -> bool:
+        """Whether an object that has to do with one of these telling values has this value under this name."""
+        said = (leaf.name, leaf.text)
+        return any(said in siblings for text in context for siblings in self._about.get(text, ()))
+
+    def numbers(self, name: str) -> Sequence[float]:
+        """The numbers last met under a name."""
+        return self._numbers.get(name, ())
+
+    def _meet(self, leaf: Leaf) -> None:
+        number = number_of(leaf.text)
+        if number is not None:
+            numbers = self._numbers.setdefault(leaf.name, [])
+            numbers.append(number)
+            del numbers[:-_MOST_NUMBERS]
+        if leaf.text in self.met:
+            return
+        if self._common.telling(leaf.text):
+            self.met.add(leaf.text)
+        if number is None and isinstance(leaf.value, str):
+            self.met.update(part for part in parts_of(leaf.text) if self._common.telling(part))
+
+
+class Judge:
+    """Says of leaves what kind they are, given what an episode has shown so far."""
+
+    def __init__(self, common: Common, background: Facts) -> None:
+        self._common = common
+        self._background = background
+        self.episode = Facts(common)
+
+    def is_entailed(self, given: Given, leaf: Leaf, fixed: frozenset[str]) -> bool:
+        """Whether the leaf is entailed, lengths of lists aside."""
+        text = leaf.text
+        is_telling = self._common.telling(text)
+        if (leaf.name, text) in given.named or (text in given.values if text else False):
+            return True
+        if is_telling and (text in given.parts or text in self.episode.met):
+            return True
+        if self._background.answered_so(given, leaf) or self.episode.answered_so(given, leaf):
+            return True
+        context = [t for _, t in leaf.siblings if t != text and self._common.telling(t)][:_MOST_CONTEXT]
+        context += given.telling[:_MOST_CONTEXT]
+        if self.episode.knows_of(context, leaf) or self._background.knows_of(context, leaf):
+            return True
+        number = number_of(text)
+        if number is not None:
+            return (is_telling or bool(given.numbers)) and arithmetic(
+                number, given.numbers, self.episode.numbers(leaf.name)
+            )
+        return is_telling and isinstance(leaf.value, str) and self._is_composed(given, text, fixed)
+
+    def _is_composed(self, given: Given, text: str, fixed: frozenset[str]) -> bool:
+        pieces = pieces_of(text)
+        if not 1 < len(pieces) <= 200:
+            return False
+        told = 0
+        for piece in pieces:
+            if self._common.telling(piece) and (piece in given.parts or piece in self.episode.met):
+                told += 1
+            elif piece not in fixed and piece not in given.values:
+                return False
+        return told > 0
+
+
+def lengths(value: Json, depth: int = 0) -> set[int]:
+    """The lengths of the lists in an answer."""
+    if depth > 40:
+        return set()
+    if isinstance(value, list):
+        return {len(value)}.union(*(lengths(item, depth + 1) for item in value))
+    if isinstance(value, dict):
+        return set().union(*(lengths(part, depth + 1) for part in value.values()))
+    return set()

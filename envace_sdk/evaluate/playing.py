@@ -1,0 +1,118 @@
+"""Playing an episode: the recorded calls, one after another, put to a player."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from envace_sdk.json import UNSET, Json
+from envace_sdk.tools.model import ToolCall
+
+from .episodes import Episode
+from .exam import Exam
+from .forms import comparable, norm
+from .outline import align, leaves_of
+from .players import Played, Player
+
+__all__ = ["Answer", "Loop", "Renaming", "play"]
+
+Loop = Literal["closed", "open"]
+"""closed: the player goes on from its own answers; open: before each call it learns what the last one really returned."""
+
+_SHORTEST: Final = 4
+"""Characters of a name that is also changed inside of texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a player answered to a recorded call, in the recorded names."""
+
+    played: Played
+    recorded: Json
+    """The recorded answer as data."""
+    value: Json
+    """The played one, of the same kind."""
+
+
+class Renaming:
+    """Names that the player has made up where the real environment made up others.
+
+    In the closed loop an agent would use the ids that it was told. So where the recorded answer first shows a text, or
+    a number of at least three digits, that a later call names, and the played answer has another one in its place, later
+    calls name the played one, and answers are read with the recorded one in its stead.
+    """
+
+    def __init__(self, exam: Exam, episode: Episode) -> None:
+        self._exam = exam
+        self._later = [
+            frozenset(leaf.text for leaf in leaves_of(dict(fixture.call.arguments))) for fixture in episode.calls
+        ]
+        self._needed = {text for texts in self._later for text in texts if exam.common.telling(text)}
+        self._seen: set[str] = set()
+        self._played: dict[str, Json] = {}
+        self._recorded: dict[str, Json] = {}
+
+    def __len__(self) -> int:
+        return len(self._played)
+
+    def ask(self, call: ToolCall) -> ToolCall:
+        """The call in the player's names."""
+        self._seen.update(leaf.text for leaf in leaves_of(dict(call.arguments)))
+        if not self._played:
+            return call
+        return replace(call, arguments=_renamed(call.arguments, self._played))
+
+    def read(self, value: Json) -> Json:
+        """An answer in the recorded names."""
+        return _renamed(value, self._recorded) if self._recorded else value
+
+    def learn(self, recorded: Json, played: Json) -> None:
+        """Take note of names that differ, and of what has been shown."""
+        for _, one, other in align(recorded, played):
+            text = norm(one) if not isinstance(one, dict | list) and one is not UNSET else ""
+            if text in self._needed and text not in self._seen and _is_name(other) and norm(other) != text:
+                self._played.setdefault(text, other)
+                self._recorded.setdefault(norm(other), one)
+        self._seen.update(leaf.text for leaf in leaves_of(recorded))
+
+
+async def play(exam: Exam, episode: Episode, player: Player, loop: Loop = "closed") -> tuple[list[Answer], int]:
+    """The player's answers to the calls of one episode, and how many names it made up that were taken for others."""
+    session = await player.start(episode.name)
+    renaming = Renaming(exam, episode) if loop == "closed" else None
+    answers: list[Answer] = []
+    for fixture in episode.calls:
+        call = renaming.ask(fixture.call) if renaming else fixture.call
+        played = await session.answer(call)
+        if loop == "open":
+            await session.observe(call, fixture.result)
+        recorded, value = comparable(fixture.result, played.result)
+        if renaming:
+            value = renaming.read(value)
+            if played.result.is_error == fixture.result.is_error:
+                renaming.learn(exam.form(fixture, recorded), exam.form(fixture, value))
+        answers.append(Answer(played, recorded, value))
+    return answers, len(renaming) if renaming else 0
+
+
+def _is_name(value: Json) -> bool:
+    return (isinstance(value, str) and bool(value)) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _renamed(value: Json, names: Mapping[str, Json]) -> Json:
+    if isinstance(value, Mapping):
+        return {key: _renamed(part, names) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_renamed(item, names) for item in value]
+    if isinstance(value, bool) or value is None:
+        return value
+    found = names.get(norm(value), UNSET)
+    if found is not UNSET:
+        return found
+    if isinstance(value, str):
+        for name, new in names.items():
+            if len(name) >= _SHORTEST and name in value.casefold():
+                value = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", lambda _, new=new: str(new), value, flags=re.I)
+    return value

@@ -1,0 +1,85 @@
+"""What a value counts as being known from: the listed transforms.
+
+Of a text that is known, so is: the same in another case, or as a number; each of its lines and words; each part
+between separators (`/ \\ , ; : = @ . _ - |` and quotes); each path that leads to it; the date of a timestamp. Of texts
+and numbers together: a text all of whose parts are known; a number that is another of the same name changed by an
+argument or by one; the sum, difference and product of two arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+__all__ = ["arithmetic", "number_of", "parts_of", "pieces_of"]
+
+_LONGEST: Final = 20_000
+_MOST: Final = 3_000
+_SPLIT: Final = re.compile(r"""[\s/\\,;:=@._\-|"'`()\[\]{}<>]+""")
+_COARSE: Final = re.compile(r"""[\s/\\,;:="'`()\[\]{}<>]+""")
+_EDGES: Final = "\"'`()[]{}<>,;:.!?"
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?=[t ])")
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def parts_of(text: str) -> Iterator[str]:
+    """What else is known where `text`, a case-folded value, is."""
+    text = text[:_LONGEST]
+    for made, part in enumerate(_parts(text)):
+        if made >= _MOST:
+            return
+        yield part
+
+
+def pieces_of(text: str) -> list[str]:
+    """The parts that must all be known for the whole to be."""
+    return [piece for part in _COARSE.split(text) if (piece := part.strip(_EDGES))]
+
+
+def number_of(text: str) -> float | None:
+    """The number a text is, if it is one."""
+    return float(text) if _NUMBER.fullmatch(text) and len(text) < 40 else None
+
+
+def arithmetic(target: float, given: Iterable[float], same_name: Iterable[float]) -> bool:
+    """Whether a number follows from those of the arguments and those known under its own name."""
+    numbers = list(given)[:12]
+    known = list(same_name)
+    for one in known:
+        if _near(target, one + 1) or _near(target, one - 1):
+            return True
+        if any(_near(target, one + number) or _near(target, one - number) for number in numbers):
+            return True
+    for index, one in enumerate(numbers):
+        for other in numbers[index + 1 :]:
+            if any(_near(target, made) for made in (one + other, one - other, other - one, one * other)):
+                return True
+    return False
+
+
+def _parts(text: str) -> Iterator[str]:
+    date = _DATE.match(text)
+    if date:
+        yield date.group()
+    lines = text.splitlines()
+    if len(lines) > 1:
+        yield from (line.strip() for line in lines)
+    for line in lines:
+        words = line.split()
+        if len(words) > 1:
+            yield from (word.strip(_EDGES) for word in words)
+        for word in words:
+            at = word.find("/", 1)
+            while at > 0:
+                yield word[:at]
+                yield word[at + 1 :]
+                at = word.find("/", at + 1)
+        yield from _SPLIT.split(line)
+        for separator in (", ", ",", ": ", "=", ";", "|"):
+            if separator in line:
+                yield from (part.strip(_EDGES + " ") for part in line.split(separator))
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one - other) <= 1e-9 * max(1.0, abs(one), abs(other))
