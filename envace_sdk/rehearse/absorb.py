@@ -10,7 +10,7 @@ from envace_sdk.world.dynamics import Dynamics, ToolRule
 from envace_sdk.world.keys import get_path, key_of
 from envace_sdk.world.state import State
 
-__all__ = ["absorb", "shown_entities"]
+__all__ = ["absorb", "amend", "shown_entities"]
 
 Shown: TypeAlias = tuple[str, str, dict[str, Json]]
 """Collection, key text, and what the answer shows of the entity."""
@@ -27,6 +27,16 @@ def absorb(value: Json, rule: ToolRule | None, dynamics: Dynamics, state: State,
             state = state.put(collection, key, shown)
         elif not only_new and any(field not in held or held[field] != part for field, part in shown.items()):
             state = state.put(collection, key, {**held, **shown})
+    return state
+
+
+def amend(value: Json, rule: ToolRule | None, dynamics: Dynamics, state: State) -> State:
+    """The state with the fields that it holds of the entities of `value` as they are shown there."""
+    for collection, key, shown in shown_entities(value, rule, dynamics):
+        held = state.get(collection, key)
+        news = {field: part for field, part in shown.items() if held and field in held and held[field] != part}
+        if held is not None and news:
+            state = state.put(collection, key, {**held, **news})
     return state
 
 

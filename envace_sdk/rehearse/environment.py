@@ -10,12 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from envace_sdk.errors import FaultError, WorldError
+from envace_sdk.errors import FaultError, UnknownToolError, WorldError
 from envace_sdk.evidence.label import Rehearsed, label
 from envace_sdk.faults import FaultPlan, Schedule
 from envace_sdk.json import Json
 from envace_sdk.tools.fixture import Fixture
-from envace_sdk.tools.model import ToolCall
+from envace_sdk.tools.model import ToolCall, ToolResult
 from envace_sdk.tools.recordings import Recorded
 from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.dynamics import Dynamics
@@ -183,6 +183,19 @@ class Environment:
             UnsatisfiableError: the tool's output schema admits nothing.
         """
         return await self._ladder.rehearse(call, state, faults=faults)
+
+    def observe(self, state: State, call: ToolCall, result: ToolResult) -> State:
+        """The state after the real environment answered `call` in `state` with `result`.
+
+        What the tool's rule changes happens, and what the answer shows is true from then on. An error changes nothing,
+        and neither does what is said in words, beyond what the rule knows of it.
+
+        Raises:
+            UnknownToolError: no tool has that name.
+        """
+        if call.name not in self.toolset:
+            raise UnknownToolError(call.name)
+        return self._observed.observe(Fixture(call, result), state)
 
     def recall(self, method: str, call: ToolCall, state: State) -> Fixture | None:
         """What was recorded of a request that calls no tool: true in `state` if possible, else as it was seen last."""

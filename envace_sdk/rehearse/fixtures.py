@@ -30,7 +30,7 @@ from envace_sdk.world.interpret import Answer, Interpreter
 from envace_sdk.world.keys import get_path, key_text
 from envace_sdk.world.state import State
 
-from .absorb import absorb, shown_entities
+from .absorb import absorb, amend, shown_entities
 from .base import Context, Outcome, Rehearsal
 from .soundness import Soundness
 
@@ -230,6 +230,17 @@ class FixtureRehearser:
         return Rehearsal(
             fixture.result, state, "fixture", outcome, 1.0, f"observed as {place_of(fixture)}", fixture=fixture
         )
+
+    def observe(self, fixture: Fixture, state: State) -> State:
+        """The state after a call that was really answered so, whatever would have been rehearsed."""
+        after = self._after(fixture, state)
+        if fixture.result.is_error:
+            return after
+        if self.changes(fixture.call):
+            return self.advance(state, after, fixture.call).tick()
+        rule = self._dynamics.tools.get(fixture.call.name)
+        after = amend(fixture.result.value(), rule, self._dynamics, after)
+        return after if after is state else after.replace(version=state.version + 1)
 
     def advance(self, before: State, after: State, call: ToolCall, written: frozenset[Touch] | None = None) -> State:
         """`after` with this call in the history of everything it wrote."""
