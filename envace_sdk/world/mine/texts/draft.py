@@ -1,0 +1,41 @@
+"""Drafts of templates: the same parts, with everything that was seen in them, before they have names and kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+__all__ = ["Draft", "Hole", "Repeat", "merged"]
+
+
+@dataclass(slots=True)
+class Hole:
+    """A part that differs: what was seen there, one entry per line or text."""
+
+    values: list[str]
+    known: bool = False
+    """Whether all that was seen was known beforehand."""
+
+
+@dataclass(slots=True)
+class Repeat:
+    """A part that is repeated, with a draft of its item."""
+
+    item: Draft
+    separator: str
+
+
+Draft: TypeAlias = "list[str | Hole | Repeat]"
+
+
+def merged(draft: Sequence[str | Hole | Repeat]) -> Draft:
+    """The same, with literal texts that touch made one."""
+    out: Draft = []
+    for part in draft:
+        last = out[-1] if out else None
+        if isinstance(part, str) and isinstance(last, str):
+            out[-1] = last + part
+        elif part != "":
+            out.append(part)
+    return out

@@ -1,0 +1,91 @@
+"""From drafts to templates: the names and kinds of slots."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .draft import Draft, Hole, Repeat
+from .slot import INTEGER, NUMBER, Kind, Slot, value_of
+from .template import Part, Rows, Template
+
+__all__ = ["finish"]
+
+_LABEL: Final = re.compile(r"(?:^|[^\w\s] ?|\n\s*)([^\W\d]\w*(?:[ _-][^\W\d]\w*){0,2})[^\w\n]{0,4}[:=][^\w\n]*$")
+_NOUN: Final = re.compile(r" ([^\W\d]+s)\b")
+_NOT_A_NAME: Final = re.compile(r"[^a-z0-9]+")
+
+
+def finish(draft: Draft) -> Template:
+    """The template of a draft. Slots are named by the label before them, else by their number."""
+    return _Namer().template(draft)
+
+
+class _Namer:
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def template(self, draft: Draft) -> Template:
+        parts: list[Part] = []
+        for index, part in enumerate(draft):
+            before = draft[index - 1] if index else ""
+            after = draft[index + 1] if index + 1 < len(draft) else ""
+            if isinstance(part, str):
+                parts.append(part)
+            elif isinstance(part, Hole):
+                parts.append(self._slot(part, before, after))
+            else:
+                parts.append(Rows(self._name("", "rows"), _Namer().template(part.item), part.separator))
+        return Template(tuple(parts))
+
+    def _slot(self, hole: Hole, before: str | Hole | Repeat, after: str | Hole | Repeat) -> Slot:
+        kind = _kind(hole, before, after)
+        name = _label(before) if isinstance(before, str) else ""
+        if not name and kind == "integer" and isinstance(after, str):
+            found = _NOUN.match(after)
+            name = _as_name(found.group(1)) if found else ""
+        options = tuple(sorted(set(hole.values))) if kind == "choice" else ()
+        return Slot(self._name(name, "slot"), kind, options)
+
+    def _name(self, wanted: str, otherwise: str) -> str:
+        number = 1
+        name = wanted or f"{otherwise}1"
+        while name in self._taken:
+            number += 1
+            name = f"{wanted or otherwise}{'_' if wanted else ''}{number}"
+        self._taken.add(name)
+        return name
+
+
+def _label(before: str) -> str:
+    found = _LABEL.search(before[-80:])
+    return _as_name(found.group(1)) if found else ""
+
+
+def _as_name(label: str) -> str:
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", label)
+    name = _NOT_A_NAME.sub("_", split.lower()).strip("_")
+    return name if name[:1].isalpha() else ""
+
+
+def _kind(hole: Hole, before: str | Hole | Repeat, after: str | Hole | Repeat) -> Kind:
+    values = set(hole.values)
+    if any("\n" in value for value in values):
+        return "lines"
+    if all(INTEGER.fullmatch(value) and isinstance(value_of(value, "integer"), int) for value in values):
+        return "integer"
+    if all(NUMBER.fullmatch(value) and not isinstance(value_of(value, "number"), str) for value in values):
+        return "number"
+    if all(value.isspace() for value in values):
+        return "space"
+    if len(values) <= 4 and not any(char.isalnum() for value in values for char in value):
+        return "choice"
+    solid = all(value and not any(char.isspace() for char in value) for value in values)
+    if solid and (_column(after) or (before == "" and after != "")):
+        return "word"
+    return "text"
+
+
+def _column(after: str | Hole | Repeat) -> bool:
+    """Whether blanks alone end the slot."""
+    return isinstance(after, Hole) or (isinstance(after, str) and after[:1].isspace() and after.strip("\n") != "")

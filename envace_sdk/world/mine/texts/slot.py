@@ -1,0 +1,58 @@
+"""Slots: the parts of a text that differ from case to case, and when such a part stands for a number."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from envace_sdk.json import Json
+
+from ...keys import number_text
+
+__all__ = ["INTEGER", "NUMBER", "Kind", "Slot", "value_of"]
+
+Kind: TypeAlias = Literal["word", "text", "integer", "number", "lines", "space", "choice"]
+"""What the text of a slot looks like:
+
+- word: at least one character, none of them blank;
+- text: anything within one line, or nothing;
+- lines: anything;
+- integer, number: digits with a sign, and a fraction or an exponent;
+- space: blanks within one line, or nothing;
+- choice: one of a few texts.
+"""
+
+INTEGER: Final = re.compile(r"-?[0-9]+")
+NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_MOST_DIGITS: Final = 20
+_LONGEST: Final = 30
+_INT64: Final = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A part of a text that differs from case to case."""
+
+    name: str
+    kind: Kind = "text"
+    options: tuple[str, ...] = ()
+    """The texts that a slot of the kind "choice" can be."""
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether nothing at all is a text of this kind."""
+        return self.kind in ("text", "lines", "space") or "" in self.options
+
+
+def value_of(text: str, kind: Kind) -> Json:
+    """What a slot of this kind holds: a number where it prints as exactly this text, else the text."""
+    if kind not in ("integer", "number"):
+        return text
+    if len(text) <= _MOST_DIGITS and INTEGER.fullmatch(text):
+        whole = int(text)
+        return whole if str(whole) == text and -_INT64 <= whole < _INT64 else text
+    if kind == "number" and len(text) <= _LONGEST and NUMBER.fullmatch(text):
+        fraction = float(text)
+        return fraction if number_text(fraction) == text else text
+    return text

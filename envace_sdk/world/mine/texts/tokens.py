@@ -1,0 +1,137 @@
+"""Words of texts: how a text is cut into pieces that belong together, and which of them were known beforehand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from envace_sdk.json import Json
+
+from ...expressions import to_text
+
+__all__ = ["BLANK", "KNOWN", "MARK", "NUMBER", "PAD", "VALUE", "WORD", "Line", "known_texts", "lines_of"]
+
+_JOIN: Final = r"[./\\@+~-]"
+_TOKEN: Final = re.compile(
+    rf"""
+    (?P<number> -?\d+(?:\.\d+)? (?! [\w:] | {_JOIN}\w ))
+  | (?P<word>
+        (?:[A-Za-z][A-Za-z0-9+.-]{{0,20}}://)?         # the scheme of an address
+        {_JOIN}{{0,4}} \w+
+        (?: {_JOIN}{{1,4}} \w+
+          | (?<=\d):(?=\d) \w+                         # the time of day
+          | (?<=\b[A-Za-z]):(?=[/\\]) {_JOIN} \w+      # a drive
+          | '(?:[st]|ll|re|ve|d)\b                     # it's
+        )*
+        (?: /(?=[\s'"]|$) )?
+    )
+  | (?P<pad> (?<!\n)(?<!^)[^\S\n]{(2,)} )
+  | (?P<blank> \s)
+  | (?P<mark> (?P<sign>[^\w\s]) (?P=sign)* )
+    """,
+    re.VERBOSE,
+)
+_PLAIN: Final = re.compile(r"[^\W\d]+(?:'[a-z]+)?")
+_EDGE: Final = re.compile(r"[\w/\\@~]")
+
+WORD, VALUE, NUMBER, KNOWN, MARK, BLANK, PAD = range(7)
+"""Kinds of tokens: a word of language; something with digits or joined parts; a number; equal to a known value; a sign
+or several of the same; a blank character; several blanks that are no indentation, as between columns."""
+
+_KINDS: Final = {"blank": BLANK, "pad": PAD, "mark": MARK, "sign": MARK}
+_FEW: Final = 64
+_LONGEST_KNOWN: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a text, cut into tokens."""
+
+    tokens: tuple[str, ...]
+    kinds: tuple[int, ...]
+    text: str = field(compare=False)
+    words: int = field(compare=False)
+    """How many words of language it has."""
+
+    @classmethod
+    def of(cls, tokens: Sequence[str], kinds: Sequence[int]) -> Line:
+        """A line of these tokens."""
+        return cls(tuple(tokens), tuple(kinds), "".join(tokens), kinds.count(WORD))
+
+
+def known_texts(known: Mapping[str, Json]) -> tuple[str, ...]:
+    """The texts of what is known, the longest first; what is true, false or null is no trace of anything."""
+    texts = {
+        to_text(value)
+        for value in known.values()
+        if isinstance(value, str | int | float) and not isinstance(value, bool)
+    }
+    usable = [text for text in texts if text.strip() and len(text) <= _LONGEST_KNOWN]
+    return tuple(sorted(usable, key=lambda text: (-len(text), text))[:_FEW])
+
+
+def lines_of(text: str, known: Sequence[str]) -> list[Line]:
+    """The lines of a text. A known text that stands by itself is one token, even where it spans lines."""
+    lines: list[Line] = []
+    tokens: list[str] = []
+    kinds: list[int] = []
+    for part, kind in _tokens(text, known):
+        if part == "\n" and kind == BLANK:
+            lines.append(Line.of(tokens, kinds))
+            tokens, kinds = [], []
+        else:
+            tokens.append(part)
+            kinds.append(kind)
+    lines.append(Line.of(tokens, kinds))
+    return lines
+
+
+def _tokens(text: str, known: Sequence[str]) -> Iterator[tuple[str, int]]:
+    place = 0
+    for begin, end in _known_places(text, known):
+        yield from _plain_tokens(text, place, begin)
+        yield text[begin:end], KNOWN
+        place = end
+    yield from _plain_tokens(text, place, len(text))
+
+
+def _plain_tokens(text: str, begin: int, end: int) -> Iterator[tuple[str, int]]:
+    for found in _TOKEN.finditer(text, begin, end):
+        token, group = found.group(), found.lastgroup
+        if group == "word":
+            yield token, WORD if _PLAIN.fullmatch(token) else VALUE
+        elif group == "number":
+            yield token, NUMBER
+        else:
+            yield token, _KINDS[group or ""]
+
+
+def _known_places(text: str, known: Sequence[str]) -> list[tuple[int, int]]:
+    """Where known texts stand by themselves, longer ones before shorter ones; in order."""
+    taken: list[tuple[int, int]] = []
+    for one in known:
+        place = text.find(one)
+        while place >= 0:
+            end = place + len(one)
+            if _alone(text, place, end) and all(end <= begin or place >= last for begin, last in taken):
+                taken.append((place, end))
+            if len(taken) > _FEW:
+                break
+            place = text.find(one, end)
+    return sorted(taken)
+
+
+def _alone(text: str, begin: int, end: int) -> bool:
+    """Whether a part of a text is no part of a longer word, path or the like."""
+    before, after = text[begin - 1 : begin], text[end : end + 2]
+    if before and _EDGE.match(before) and _EDGE.match(text[begin]):
+        return False
+    if before and before in ".-" and begin >= 2 and text[begin - 2].isalnum():
+        return False
+    if not after or not _EDGE.match(text[end - 1]):
+        return True
+    if after[0] in ".-":
+        return len(after) < 2 or not (after[1].isalnum())
+    return not _EDGE.match(after)

@@ -1,0 +1,123 @@
+"""Unification: the form of lines that say the same, as literal text with holes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from .align import GAP, align, common
+from .draft import Draft, Hole, merged
+from .tokens import BLANK, KNOWN, MARK, NUMBER, PAD, Line
+
+__all__ = ["unify"]
+
+_ENOUGH: Final = 80
+"""How many different lines settle what is common to all."""
+_SEVERAL: Final = 3
+"""How many different lines make it unlikely that all have the same sign, or blanks between single words, by chance."""
+
+
+@dataclass(slots=True)
+class _Column:
+    """A place in the form: what each line has there."""
+
+    cells: list[tuple[tuple[str, ...], tuple[int, ...]]]
+    literal: str | None = None
+    """What all lines have here."""
+
+    @property
+    def texts(self) -> list[str]:
+        return ["".join(tokens) for tokens, _ in self.cells]
+
+    @property
+    def kind(self) -> int | None:
+        """The kind of the one token that each line has here; None where that differs."""
+        kinds = {kinds for _, kinds in self.cells}
+        only = next(iter(kinds))
+        return only[0] if len(kinds) == 1 and len(only) == 1 else None
+
+    @property
+    def single(self) -> bool:
+        return all(len(tokens) == 1 for tokens, _ in self.cells)
+
+
+def unify(lines: Sequence[Line]) -> Draft:
+    """What these lines have in common, with a hole wherever they differ.
+
+    A hole's values are those of the lines in order. The holes of lines that are not of the form have values too, from
+    as far as the line follows it.
+    """
+    distinct = list(dict.fromkeys(lines))
+    form = distinct[0]
+    for line in distinct[1:_ENOUGH]:
+        form = common(form, line)
+    columns = _columns(form, lines)
+    columns = _pruned(columns, len(distinct))
+    draft: Draft = []
+    for column in columns:
+        texts = column.texts
+        if column.literal is not None:
+            draft.append(column.literal)
+        elif len(set(texts)) == 1 and column.kind != KNOWN:
+            draft.append(texts[0])
+        else:
+            draft.append(Hole(texts, column.kind == KNOWN))
+    return merged(draft)
+
+
+def _columns(form: Line, lines: Sequence[Line]) -> list[_Column]:
+    """The form's tokens as columns; known tokens and gaps make columns that differ."""
+    loose = {place for place, kind in enumerate(form.kinds) if kind in (GAP, KNOWN)}
+    fixed = [place for place in range(len(form.tokens)) if place not in loose]
+    columns = [_Column([])]
+    for place in fixed:
+        columns += [_Column([], form.tokens[place]), _Column([])]
+    for line in lines:
+        found = dict(align(form, line))
+        before = 0
+        for index, place in enumerate(fixed):
+            at = found.get(place, before - 1)
+            columns[2 * index].cells.append(_cell(line, before, at))
+            columns[2 * index + 1].cells.append(_cell(line, at, at + 1))
+            before = max(before, at + 1)
+        columns[-1].cells.append(_cell(line, before, len(line.tokens)))
+    for column in columns:
+        if column.literal is not None and column.kind == PAD and len(set(column.texts)) > 1:
+            column.literal = None
+    return [column for column in columns if any(tokens for tokens, _ in column.cells)]
+
+
+def _cell(line: Line, begin: int, end: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    return line.tokens[max(begin, 0) : max(end, 0)], line.kinds[max(begin, 0) : max(end, 0)]
+
+
+def _pruned(columns: list[_Column], distinct: int) -> list[_Column]:
+    """The columns without single signs and blanks between holes that are common by chance only."""
+    out: list[_Column] = []
+    for index, column in enumerate(columns):
+        after = columns[index + 1] if index + 1 < len(columns) else None
+        before = out[-1] if out else None
+        if before is None or before.literal is not None or PAD in (before.kind, column.kind):
+            out.append(column)
+        elif column.literal is None or (
+            after is not None and after.literal is None and _by_chance(before, column, after, distinct)
+        ):
+            out[-1] = _joined(before, column)
+        else:
+            out.append(column)
+    return out
+
+
+def _by_chance(left: _Column, sign: _Column, right: _Column, distinct: int) -> bool:
+    if sign.kind not in (BLANK, MARK) or sign.literal == "\t":
+        return False
+    if NUMBER in (left.kind, right.kind):
+        return False
+    single = left.single and right.single
+    return distinct < _SEVERAL or not single if sign.kind == BLANK else distinct < _SEVERAL and not single
+
+
+def _joined(left: _Column, right: _Column) -> _Column:
+    cells = [(a + b, c + d) for (a, c), (b, d) in zip(left.cells, right.cells, strict=True)]
+    return _Column(cells)
