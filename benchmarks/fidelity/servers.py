@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import shutil
 import sys
@@ -56,7 +57,9 @@ class PublicServer:
         """Play the episodes that `sides` names, record each into the file of its side, and give the server's tools."""
         tools: list[dict[str, Any]] = []
         lines: dict[str, list[str]] = {side: [] for side in ("recorded", "heldout")}
-        with tempfile.TemporaryDirectory() as scratch:
+        HOME.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory() as scratch, (HOME / f"{self.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another recording would use the same folder
             for name, side in sides.items():
                 file = Path(scratch) / f"{name}.jsonl"
                 tools = self._episode(name, file, seed)
