@@ -154,7 +154,7 @@ class Agent:
             return source
         field = _FIELD.fullmatch(source)
         if field:
-            source = f"find('{field[1]}', {{}}).map(one, one.{field[2]})"
+            return [document[field[2]] for document in state.collection(field[1]).values()]
         scope = Scope({"args": given, "entity": None}, state, random=Random(0), dynamics=self._invented.dynamics)
         found = compile_expression(source)(scope)
         if not isinstance(found, list):

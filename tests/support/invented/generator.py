@@ -11,14 +11,15 @@ from .draft import Draft
 from .environment import Invented
 from .kinds import Kind, draw_kinds
 from .sessions import add_login, add_selection
+from .unusual import add_archive, add_pairs, add_rename
 
 __all__ = ["FEATURES", "invent"]
 
 _FEATURES = """
-aggregate append argument_check compute count counted_key counter create credentials defaulted delete
-entity_check envelope filter given_key holds implicit in_use joined limit login membership minted_key now
-nullable ordered output_schema projection range read reference register renamed room rows search session
-side_effect size status substring sum take_off text transfer update whole
+aggregate append argument_check composite compute count counted_key counter create credentials defaulted
+delete entity_check envelope filter given_key holds implicit in_use joined limit login membership minted_key
+moved moved_key now nullable ordered output_schema projection range read reference register renamed room rows
+search session side_effect size status substring sum take_off text transfer update upsert whole
 """
 FEATURES = frozenset(_FEATURES.split())
 """All classes of rules that tools are marked with."""
@@ -45,7 +46,7 @@ def invent(seed: int, *, tools: int | None = None, kinds: int | None = None, ent
         leaning,
         drawn,
         text_rate=random.choice([0, 0, 0.15, 0.4, 1.0]),
-        schema_rate=random.choice([0, 0, 1.0]),
+        schema_rate=random.choice([0, 1.0]),
     )
     if draft.chance(0.4):
         add_login(draft)
@@ -70,6 +71,12 @@ def _add_tools(draft: Draft, kind: Kind, drawn: list[Kind]) -> None:
     if draft.chance(0.35):
         add_total(draft, kind)
     add_changes(draft, kind)
+    if draft.chance(0.18):
+        add_pairs(draft, kind)
+    if draft.chance(0.18):
+        add_archive(draft, kind)
+    if not kind.mint and draft.chance(0.8) and not any(one.other is kind for one in drawn):
+        add_rename(draft, kind)
 
 
 def _trimmed(draft: Draft, tools: int | None) -> Draft:

@@ -106,6 +106,11 @@ class Kind:
         return f"{self.collection}.{self.key}"
 
     @property
+    def refers_as(self) -> str:
+        """How others call its key."""
+        return self.key if self.noun in self.key else f"{self.noun}_{self.key}"
+
+    @property
     def key_schema(self) -> dict[str, Any]:
         return {"type": "integer" if self.mint == "{int}" else "string"}
 
@@ -179,7 +184,7 @@ def _noun(random: Random, leaning: str, taken: set[str]) -> str:
 
 
 def _draw_kind(random: Random, noun: str, other: Kind | None) -> Kind:
-    mint = random.choice([*_MINTS, ""]).format(prefix=noun[:3] if random.random() < 0.5 else noun[:2].upper())
+    mint = random.choice([*_MINTS, "", ""]).format(prefix=noun[:3] if random.random() < 0.5 else noun[:2].upper())
     word = random.choice(FIELDS["key"])
     key = f"{noun}_{word}" if random.random() < 0.6 else word
     if not mint:
