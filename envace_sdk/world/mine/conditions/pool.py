@@ -1,0 +1,86 @@
+"""All atoms that a table has for telling two sets of its rows apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from .atoms import Atom
+from .columns import Table
+from .numeric import Thresholds, derived, order_atoms, quantities
+from .pairs import equal_pair_atoms, member_atoms
+from .quantity import Quantity
+from .single import equality_atoms, presence_atoms, set_atoms
+from .textual import TextTests, text_pair_atoms
+
+__all__ = ["Pool"]
+
+MAX_CUTS = 6
+MAX_OPERANDS = 12
+MAX_CUT_OPERANDS = 8
+"""Numbers that are added and multiplied, for comparing with numbers and with constants."""
+MAX_ALIKE = 3
+"""Atoms kept of those that hold for the same rows."""
+
+
+class Pool:
+    """The atoms of one table; those that do not hang on what is to be told apart are made once."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        """What can be compared as a number."""
+        return quantities(self.table)
+
+    @cached_property
+    def _thresholds(self) -> Thresholds:
+        return Thresholds(self.table, self.quantities, MAX_CUTS)
+
+    @cached_property
+    def _computed_thresholds(self) -> Thresholds:
+        return Thresholds(self.table, derived(self.quantities, MAX_CUT_OPERANDS, differences=True), 2)
+
+    @cached_property
+    def _texts(self) -> TextTests:
+        return TextTests(self.table)
+
+    @cached_property
+    def _plain(self) -> list[Atom]:
+        return [*presence_atoms(self.table), *equality_atoms(self.table), *equal_pair_atoms(self.table)]
+
+    @cached_property
+    def _relating(self) -> list[Atom]:
+        table = self.table
+        return [*member_atoms(table), *order_atoms(table, self.quantities), *text_pair_atoms(table)]
+
+    @cached_property
+    def _computed(self) -> list[Atom]:
+        plain = [quantity for quantity in self.quantities if quantity.sort == "number"]
+        return list(order_atoms(self.table, derived(plain, MAX_OPERANDS, differences=False), plain))
+
+    def atoms(self, yes: int, no: int, depth: int) -> list[Atom]:
+        """Atoms that tell some of the rows in `yes` from some in `no`, cheapest first; at most a few of those that
+        hold for the same of these rows.
+
+        Depth 0: one path and constants, and equality of two paths. 1: also texts, sizes, and all other relations
+        of two paths. 2: also sums, differences and products.
+        """
+        found: list[Iterable[Atom]] = [self._plain, set_atoms(self.table, yes, no), self._thresholds.atoms(yes, no)]
+        if depth > 0:
+            found += [self._relating, self._texts.atoms(yes, no)]
+        if depth > 1:
+            found += [self._computed, self._computed_thresholds.atoms(yes, no)]
+        return list(_distinct((atom for part in found for atom in part), yes | no))
+
+
+def _distinct(atoms: Iterable[Atom], looked: int) -> Iterator[Atom]:
+    alike: dict[int, int] = {}
+    for atom in sorted(atoms, key=lambda atom: atom.cost):
+        rows = atom.rows & looked
+        if rows in {0, looked}:
+            continue
+        alike[rows] = alike.get(rows, 0) + 1
+        if alike[rows] <= MAX_ALIKE:
+            yield atom

@@ -1,0 +1,225 @@
+"""Finding the simplest formulas over given atoms that hold for some rows and not for others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import combinations
+from math import comb, log2
+from typing import Literal
+
+from .atoms import Atom
+from .formula import Formula
+
+__all__ = ["Goal", "Search"]
+
+ERROR_COST = 4
+"""What a row on the wrong side weighs against the size of a formula."""
+MAX_PAIRED = 200
+MAX_TRIPLED = 44
+MAX_LEADS = 24
+MAX_FOLLOWERS = 50
+MAX_LARGE = 400
+BEAM = 8
+MAX_TELLING = 120
+MAX_TERMS = 8
+COST_BITS = 2.5
+"""The bits that a formula takes, for each unit of its cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """The rows for which a formula is to hold, those for which it is not to, and how many may be wrong."""
+
+    yes: int
+    no: int
+    allowed: int = 0
+
+    def wrong(self, rows: int) -> int:
+        """How many rows are on the wrong side."""
+        return (self.yes & ~rows).bit_count() + (self.no & rows).bit_count()
+
+    def missed(self, rows: int) -> int:
+        """How many rows of `yes` are left out."""
+        return (self.yes & ~rows).bit_count()
+
+    def caught(self, rows: int) -> int:
+        """How many rows of `no` are held for ones of `yes`."""
+        return (self.no & rows).bit_count()
+
+    @property
+    def evidence(self) -> float:
+        """The bits it takes to say which rows are which: a formula that takes more explains nothing."""
+        yes, no = self.yes.bit_count(), self.no.bit_count()
+        return log2(comb(yes + no, yes))
+
+    def key(self, formula: Formula) -> tuple[int, int]:
+        """By which formulas are ordered."""
+        wrong = self.wrong(formula.rows)
+        return formula.cost + ERROR_COST * wrong, wrong
+
+
+class Search:
+    """One search over one list of atoms, which are ordered by cost."""
+
+    def __init__(self, atoms: Sequence[Atom], goal: Goal, limit: int) -> None:
+        self.goal = goal
+        self.limit = limit
+        self.atoms = list(atoms)
+        distinct: dict[int, Atom] = {}
+        looked = goal.yes | goal.no
+        for atom in self.atoms:
+            distinct.setdefault(atom.rows & looked, atom)
+        self.distinct = list(distinct.values())
+        """One atom for each set of rows."""
+        self.few = [atom for atom, _ in _chosen([(atom, atom.rows) for atom in self.distinct], goal, MAX_LARGE)]
+        """Of these, the cheapest and the most telling."""
+
+    def simple(self) -> list[Formula]:
+        """The best formulas of one or two atoms, best first."""
+        found = self._fitting(Formula((atom,)) for atom in self.atoms)
+        if found and self.goal.key(found[0])[0] <= 4:
+            return found[: self.limit]
+        return self._best(found, self._joined(2))[: self.limit]
+
+    def large(self) -> list[Formula]:
+        """The best formulas of three atoms, or of more where three are not enough."""
+        found = self._best(self._joined(3), self._mixed())
+        if not found:
+            most = self.goal.evidence / COST_BITS
+            found = [formula for formula in self._fitting(self._covers()) if formula.cost <= most]
+        return found[: self.limit]
+
+    def _fitting(self, formulas: Iterable[Formula]) -> list[Formula]:
+        goal = self.goal
+        fitting = [formula for formula in formulas if goal.wrong(formula.rows) <= goal.allowed]
+        return sorted(fitting, key=goal.key)
+
+    def _best(self, found: list[Formula], more: Iterable[Formula]) -> list[Formula]:
+        return sorted([*found, *more], key=self.goal.key)[: 4 * self.limit]
+
+    def _sides(self, allowed: int) -> Iterator[tuple[Literal["&&", "||"], Goal, list[tuple[Atom, int]]]]:
+        """Conjunctions, and disjunctions as conjunctions upside down: an atom of one must hold for all of `yes`."""
+        goal = self.goal
+        looked = goal.yes | goal.no
+        yield "&&", goal, [(atom, atom.rows) for atom in self.distinct if goal.missed(atom.rows) <= allowed]
+        flipped = Goal(goal.no, goal.yes, goal.allowed)
+        yield (
+            "||",
+            flipped,
+            [(atom, looked & ~atom.rows) for atom in self.distinct if goal.caught(atom.rows) <= allowed],
+        )
+
+    def _joined(self, size: int) -> list[Formula]:
+        """All good formulas of so many atoms with one kind of joint."""
+        found: list[Formula] = []
+        for join, goal, able in self._sides(self.goal.allowed):
+            chosen = _chosen(able, goal, MAX_PAIRED if size == 2 else MAX_TRIPLED)
+            found += [Formula(parts, join) for parts in _conjunctions(chosen, goal, size)]
+        return sorted(found, key=self.goal.key)[: 4 * self.limit]
+
+    def _mixed(self) -> list[Formula]:
+        """`a || b && c`, and `a && (b || c)`."""
+        found: list[Formula] = []
+        goal = self.goal
+        for join, inner_join, upright in (("||", "&&", True), ("&&", "||", False)):
+            yes, no = (goal.yes, goal.no) if upright else (goal.no, goal.yes)
+            able = [(atom, atom.rows if upright else ~atom.rows) for atom in self.few]
+            leads = [(atom, rows) for atom, rows in able if (no & rows).bit_count() <= goal.allowed and yes & rows]
+            leads.sort(key=lambda pair: pair[0].cost - 2 * (yes & pair[1]).bit_count() / max(yes.bit_count(), 1) * 4)
+            for lead, rows in leads[:MAX_LEADS]:
+                rest = Goal(yes & ~rows, no, goal.allowed)
+                followers = [pair for pair in able if rest.missed(pair[1]) <= goal.allowed]
+                for pair in _conjunctions(_chosen(followers, rest, MAX_FOLLOWERS), rest, 2)[:2]:
+                    inner = Formula(pair, "&&" if inner_join == "&&" else "||")
+                    found.append(Formula((lead, inner), "||" if join == "||" else "&&"))
+        return [formula for formula in sorted(found, key=goal.key) if goal.wrong(formula.rows) <= goal.allowed]
+
+    def _covers(self) -> Iterator[Formula]:
+        """Large formulas, term by term: each holds for as much of what is left as it can."""
+        for join in ("||", "&&"):
+            upright = join == "||"
+            yes, no = (self.goal.yes, self.goal.no) if upright else (self.goal.no, self.goal.yes)
+            able = [(atom, atom.rows if upright else ~atom.rows) for atom in self.few]
+            terms: list[Atom | Formula] = []
+            left, spare = yes, self.goal.allowed
+            while left.bit_count() > spare and len(terms) < MAX_TERMS:
+                term = best_term(able, left, no)
+                if term is None:
+                    break
+                atoms, rows = term
+                left &= ~rows
+                terms.append(atoms[0] if len(atoms) == 1 else Formula(atoms, "&&" if upright else "||"))
+            if terms:
+                yield Formula(tuple(terms), "||" if upright else "&&")
+
+
+def _chosen(able: list[tuple[Atom, int]], goal: Goal, most: int) -> list[tuple[Atom, int]]:
+    """The cheapest and the most telling."""
+    if len(able) <= most:
+        return able
+    telling = sorted(
+        range(len(able)), key=lambda place: (goal.missed(rows := able[place][1]) + goal.caught(rows), place)
+    )
+    telling = telling[: most // 2]
+    places = sorted({*range(most // 2), *telling})
+    return [able[place] for place in places]
+
+
+def _conjunctions(able: list[tuple[Atom, int]], goal: Goal, size: int) -> list[tuple[Atom, ...]]:
+    no, allowed = goal.no, goal.allowed
+    found: list[tuple[Atom, ...]] = []
+    narrowed = [(atom, rows & no, rows) for atom, rows in able]
+    if size == 2:
+        for (one, a, whole_a), (two, b, whole_b) in combinations(narrowed, 2):
+            both = a & b
+            if (not both or both.bit_count() <= allowed) and goal.wrong(whole_a & whole_b) <= allowed:
+                found.append((one, two))
+    else:
+        for place, (one, a, whole_a) in enumerate(narrowed):
+            for (two, b, whole_b), (three, c, whole_c) in combinations(narrowed[place + 1 :], 2):
+                all_three = a & b & c
+                if (not all_three or all_three.bit_count() <= allowed) and goal.wrong(
+                    whole_a & whole_b & whole_c
+                ) <= allowed:
+                    found.append((one, two, three))
+    found.sort(key=lambda atoms: sum(atom.cost for atom in atoms))
+    return found[:40]
+
+
+def best_term(
+    able: Sequence[tuple[Atom, int]], yes: int, no: int, *, most_caught: int = 0
+) -> tuple[tuple[Atom, ...], int] | None:
+    """The conjunction of at most three that holds for no row of `no` and for most of `yes`, for what it costs."""
+    able = _telling(able, yes, no)
+    beam: list[tuple[tuple[Atom, ...], int, int]] = [((), -1, 0)]
+    best: tuple[tuple[float, int], tuple[Atom, ...], int] | None = None
+    for _ in range(3):
+        grown: list[tuple[float, int, tuple[Atom, ...], int]] = []
+        for atoms, rows, cost_before in beam:
+            for atom, others in able:
+                both = rows & others
+                covered = (both & yes).bit_count()
+                if not covered or both == rows:
+                    continue
+                caught = (both & no).bit_count()
+                cost = cost_before + atom.cost
+                if caught > most_caught:
+                    grown.append(
+                        (-covered / (covered + caught) - covered / yes.bit_count(), cost, (*atoms, atom), both)
+                    )
+                elif best is None or (cost / covered, cost) < best[0]:
+                    best = (cost / covered, cost), (*atoms, atom), both
+        beam = [(made, rows, cost) for _, cost, made, rows in nsmallest(BEAM, grown, key=lambda entry: entry[:2])]
+    return None if best is None else best[1:]
+
+
+def _telling(able: Sequence[tuple[Atom, int]], yes: int, no: int) -> list[tuple[Atom, int]]:
+    """The atoms that, on their own, hold more often for `yes` than for `no`."""
+    wide = max(yes.bit_count(), 1), max(no.bit_count(), 1)
+    scored = [
+        ((no & rows).bit_count() / wide[1] - (yes & rows).bit_count() / wide[0], place)
+        for place, (_, rows) in enumerate(able)
+    ]
+    return [able[place] for place in sorted(place for _, place in nsmallest(MAX_TELLING, scored))]
