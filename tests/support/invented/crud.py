@@ -29,10 +29,7 @@ def add_read(draft: Draft, kind: Kind) -> None:
         features.add("joined")
     answer, forms = draft.entity_answer(kind, extra)
     rule: Rule = {"effect": "read", "collection": kind.collection, "key": f"args.{argument}"}
-    schema = None
-    if forms == {"whole"} and not extra and draft.chance(draft.schema_rate):
-        schema = _entity_schema(kind)
-        features.add("output_schema")
+    schema = None if extra else draft.output_schema(kind, forms)
     draft.add(
         "read",
         kind.noun,
@@ -155,6 +152,7 @@ def add_create(draft: Draft, kind: Kind) -> None:
         rule["also"] = [_one_more(kind)]
         features.add("side_effect")
     answer, forms = draft.entity_answer(kind)
+    schema = draft.output_schema(kind, forms)
     draft.add(
         "create",
         kind.noun,
@@ -165,6 +163,7 @@ def add_create(draft: Draft, kind: Kind) -> None:
         values=values,
         strange=strange,
         gated=True,
+        answers=schema,
     )
 
 
@@ -275,25 +274,3 @@ def add_delete(draft: Draft, kind: Kind, referring: Kind | None) -> None:
         gated=True,
     )
     draft.weights[list(draft.tools)[-1]] = 0.5
-
-
-def _entity_schema(kind: Kind) -> dict[str, Any]:
-    properties: dict[str, Any] = {kind.key: kind.key_schema}
-    for one in kind.fields:
-        schema = one.schema()
-        properties[one.name] = {"anyOf": [schema, {"type": "null"}]} if one.nullable else schema
-        if one.kind == "number":
-            properties[one.name] = {"type": ["number", "null"]}
-    for name, kind_of in (
-        (kind.status, "string"),
-        (kind.amount, "number"),
-        (kind.tally, "integer"),
-        (kind.when, "string"),
-    ):
-        if name:
-            properties[name] = {"type": kind_of}
-    if kind.items:
-        properties[kind.items.name] = {"type": "array", "items": {"type": "string"}}
-    if kind.refers and kind.other is not None:
-        properties[kind.refers] = kind.other.key_schema
-    return {"type": "object", "properties": properties, "required": list(properties)}

@@ -151,6 +151,13 @@ class Draft:
         object_ = {random.choice([name, f"the_{name}"]): f"entity.{name}" for name in shown}
         return {"returns": {"object": {**object_, **(extra or {})}}}, {"projection", "renamed"}
 
+    def output_schema(self, kind: Kind, forms: set[str]) -> dict[str, Any] | None:
+        """Of a tool that answers whole entities, if it declares one: then that is a class of its own."""
+        if "whole" not in forms or not self.chance(self.schema_rate):
+            return None
+        forms.add("output_schema")
+        return kind.schema()
+
     def given(self, kind: Kind, fields: list[Field]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Of these fields, the arguments that must and that may be given."""
         takes = {one.name: one.schema() for one in fields if not one.nullable and one.default is None}

@@ -125,6 +125,28 @@ class Kind:
         named = (self.refers, self.status, self.amount, self.tally, self.items.name if self.items else "", self.when)
         return [self.key, *(one.name for one in self.fields), *filter(None, named)]
 
+    def schema(self) -> dict[str, Any]:
+        """Of a whole entity."""
+        properties: dict[str, Any] = {self.key: self.key_schema}
+        for one in self.fields:
+            schema = one.schema()
+            properties[one.name] = {"anyOf": [schema, {"type": "null"}]} if one.nullable else schema
+            if one.kind == "number":
+                properties[one.name] = {"type": ["number", "null"]}
+        for name, sort in (
+            (self.status, "string"),
+            (self.amount, "number"),
+            (self.tally, "integer"),
+            (self.when, "string"),
+        ):
+            if name:
+                properties[name] = {"type": sort}
+        if self.items:
+            properties[self.items.name] = {"type": "array", "items": {"type": "string"}}
+        if self.refers and self.other is not None:
+            properties[self.refers] = self.other.key_schema
+        return {"type": "object", "properties": properties, "required": list(properties)}
+
     def populate(self, random: Random, count: int) -> None:
         """Put the first entities there."""
         for number in range(1, count + 1):
