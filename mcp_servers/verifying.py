@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from envace_sdk.json import Json
-from envace_sdk.recordings import REDACTED, Exchange, Recording, differences, read_recording
+from envace_sdk.recordings import REDACTED, Exchange, RecordingFile, differences, read_recording
 from envace_sdk.recordings.replay import matching_of
 from envace_sdk.tools.compare import Change, compare
 from envace_sdk.tools.upstream import Target
@@ -98,7 +98,7 @@ async def verify(path: Path, target: Target, *, ignore: Sequence[str] = ()) -> R
 
 
 async def _ask(
-    connection: Connection, recording: Recording, exchange: Exchange, ignore: Sequence[str], report: Report
+    connection: Connection, recording: RecordingFile, exchange: Exchange, ignore: Sequence[str], report: Report
 ) -> None:
     if exchange.method not in _ASKED:
         return

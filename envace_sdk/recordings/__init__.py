@@ -4,7 +4,7 @@ from .dialogues import Dialogues, Final, Turn
 from .format import FORMAT, VERSION, Client, Event, Exchange, Header, Notice, Session
 from .matching import Matching, differences, explain_miss
 from .modes import RecordMode
-from .reader import Recording, is_recording, read_recording
+from .reader import RecordingFile, is_recording, read_recording
 from .redact import REDACTED, Redact, SecretRedactor, no_redaction
 from .tape import Episode, Tape
 from .writer import Writer
@@ -23,7 +23,7 @@ __all__ = [
     "Matching",
     "Notice",
     "RecordMode",
-    "Recording",
+    "RecordingFile",
     "Redact",
     "SecretRedactor",
     "Session",

@@ -23,6 +23,8 @@ from typing import Final, Literal
 from envace_sdk.errors import FixtureError
 from envace_sdk.json import Json
 
+from .findings import FieldError
+
 __all__ = ["FORMAT", "VERSION", "Client", "Event", "Exchange", "Header", "Notice", "Session"]
 
 FORMAT: Final = "envace-recording"
@@ -54,7 +56,7 @@ class Header:
         """Raises: FixtureError, when it is no header or a version that is not known."""
         version = line.get("version")
         if line.get("format") != FORMAT or not isinstance(version, int):
-            raise FixtureError(f"expected a header with format {FORMAT!r} and a version")
+            raise FieldError("", f"expected a header with format {FORMAT!r} and a version")
         if version > VERSION:
             raise FixtureError(f"format version {version} is newer than this release reads ({VERSION}): upgrade")
         return cls(
@@ -115,7 +117,7 @@ class Client:
     def from_json(cls, data: Json) -> Client:
         """Raises: FixtureError."""
         if not isinstance(data, dict):
-            raise FixtureError("client: expected an object")
+            raise FieldError("client", "expected an object")
         return cls(_object(data, "capabilities"), data.get("log_level"), data.get("progress") is True)
 
     def likeness(self, other: Client) -> int:
@@ -154,7 +156,7 @@ class Event:
     def from_json(cls, data: Json) -> Event:
         """Raises: FixtureError."""
         if not isinstance(data, dict) or data.get("kind") not in ("notice", "ask", "disconnect"):
-            raise FixtureError("events: expected objects of kind notice, ask or disconnect")
+            raise FieldError("events", "expected objects of kind notice, ask or disconnect")
         return cls(
             data["kind"],
             _number(data, "after"),
@@ -205,9 +207,9 @@ class Exchange:
         """Raises: FixtureError; the message names the field."""
         events = line.get("events", [])
         if not isinstance(events, list):
-            raise FixtureError("events: expected a list")
+            raise FieldError("events", "expected a list")
         if ("result" in line) == ("error" in line):
-            raise FixtureError("expected either a result or an error")
+            raise FieldError("", "expected either a result or an error")
         return cls(
             _text(line, "session"),
             _text(line, "method"),
@@ -257,26 +259,26 @@ def _leaves(capabilities: Json) -> Json:
 def _text(line: Mapping[str, Json], name: str) -> str:
     value = line.get(name)
     if not isinstance(value, str) or not value:
-        raise FixtureError(f"{name}: expected text")
+        raise FieldError(name, "expected text")
     return value
 
 
 def _texts(line: Mapping[str, Json], name: str) -> tuple[str, ...]:
     value = line.get(name, [])
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise FixtureError(f"{name}: expected a list of texts")
+        raise FieldError(name, "expected a list of texts")
     return tuple(value)
 
 
 def _object(line: Mapping[str, Json], name: str) -> Mapping[str, Json]:
     value = line.get(name, {})
     if not isinstance(value, dict):
-        raise FixtureError(f"{name}: expected an object")
+        raise FieldError(name, "expected an object")
     return value
 
 
 def _number(line: Mapping[str, Json], name: str) -> float:
     value = line.get(name, 0.0)
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise FixtureError(f"{name}: expected a number")
+        raise FieldError(name, "expected a number")
     return float(value)

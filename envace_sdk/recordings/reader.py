@@ -5,23 +5,30 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
+from typing import Final
 
 from envace_sdk.errors import FixtureError
 from envace_sdk.json import Json
 
-from .format import Event, Exchange, Header, Notice, Session
+from .documents import Broken, Document, documents
+from .findings import FieldError, Finding, Findings
+from .format import FORMAT, Event, Exchange, Header, Notice, Session
+from .imports import Foreign, recognised
 from .migrations import is_headerless, migrate_call
 
-__all__ = ["Recording", "is_recording", "read_recording"]
+__all__ = ["PLAIN", "RecordingFile", "is_recording", "read_recording"]
+
+PLAIN: Final = "calls, one a line"
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RecordingFile:
     """What one file holds: sessions and, in the order they finished, exchanges."""
 
     header: Header = field(default_factory=Header)
@@ -32,6 +39,11 @@ class Recording:
     torn: str = ""
     """What the end of the file lacks, if its writer did not come to end a line."""
     path: Path | None = None
+    form: str = FORMAT
+    """What it is: a recording of a recorder, `PLAIN` lines, or what it was imported from."""
+    lines: tuple[int, ...] = ()
+    """For each exchange the line that tells of it."""
+    findings: tuple[Finding, ...] = ()
 
     def listing(self, method: str, member: str) -> tuple[Json, ...] | None:
         """The items of a list, all pages of it, as the latest session that read it to its end saw them.
@@ -59,44 +71,91 @@ def is_recording(path: Path) -> bool:
     return isinstance(first, dict) and first.get("kind") == "header" and "format" in first
 
 
-def read_recording(path: Path) -> Recording:
-    """Read a recording of any version.
+def read_recording(path: Path, *, strict: bool = True) -> RecordingFile:
+    """Read a recording of any version, or what `envace_sdk.recordings.imports` knows, by its content.
 
     An unfinished last line is left out: its writer was killed before what it says was given to the client.
 
+    Args:
+        path: the file.
+        strict: whether a wrong line raises; otherwise it is left out and in the recording's findings.
+
     Raises:
-        FixtureError: the file cannot be read, or a line is wrong; the message names file, line and field.
+        FixtureError: the file cannot be read, or is of a later version; if strict, also: a line is wrong. The message
+            names file, line and field.
     """
     try:
         data = path.read_bytes()
     except OSError as error:
         raise FixtureError(f"{path}: cannot be read: {error}") from error
-    reading = _Reading()
+    findings = Findings(path, strict=strict)
+    parts = documents(data)
+    begun: list[Document | Broken] = []
+    for part in parts:
+        begun.append(part)
+        form = recognised(part.value) if isinstance(part, Document) else None
+        if form is not None:
+            return _imported(form, chain(begun, parts), path, findings)
+        if isinstance(part, Document) and _is_own(part.value):
+            break
+    return _own(chain(begun, parts), path, findings)
+
+
+def _own(parts: Iterable[Document | Broken], path: Path, findings: Findings) -> RecordingFile:
+    """A recording in a format of this SDK."""
+    reading = _Reading(findings)
     torn = ""
-    for number, line, is_last in _lines(data):
-        try:
-            reading.take(_object(line))
-        except _NotJsonError as error:
-            if not is_last or data.endswith(b"\n") or reading.is_by_hand:
-                raise FixtureError(f"{path}:{number}: {error}") from None
-            torn = f"line {number} is unfinished and left out"
-            logger.warning("%s: %s", path, torn)
-        except FixtureError as error:
-            raise FixtureError(f"{path}:{number}: {error}") from None
-    return replace(reading.recording(torn), path=path)
+    for part in parts:
+        if isinstance(part, Broken):
+            if part.is_torn and not reading.is_by_hand:
+                torn = f"line {part.line} is unfinished and left out"
+                findings.warning(part.line, "", "the line is unfinished and left out")
+                logger.warning("%s: %s", path, torn)
+            else:
+                findings.error(part.line, part.field, part.message)
+            continue
+        for value, prefix in _values(part.value):
+            try:
+                reading.take(value, part.line)
+            except FieldError as error:
+                findings.error(part.line, ".".join(filter(None, (prefix, error.field))), error.message)
+    return replace(reading.recording(torn), path=path, findings=findings.listed())
 
 
-class _NotJsonError(FixtureError):
-    """Of a line that may only have been cut off."""
+def _imported(form: Foreign, parts: Iterable[Document | Broken], path: Path, findings: Findings) -> RecordingFile:
+    whole: list[Document] = []
+    for part in parts:
+        if isinstance(part, Document):
+            whole.append(part)
+        else:
+            findings.error(part.line, part.field, part.message)
+    found = form.read(whole, findings)
+    exchanges, lines = tuple(exchange for exchange, _ in found), tuple(line for _, line in found)
+    header = Header(version=1)
+    return RecordingFile(header, (), exchanges, (), "", path, form.name, lines, findings.listed())
+
+
+def _is_own(value: Json) -> bool:
+    """Whether no other form is to be looked for in the lines after it."""
+    return isinstance(value, dict) and ("kind" in value or "tool" in value)
+
+
+def _values(value: Json) -> list[tuple[Json, str]]:
+    """The lines in a document: usually it is one; somebody may have put them into a list."""
+    if isinstance(value, list) and any(map(_is_own, value)):
+        return [(item, f"[{n}]") for n, item in enumerate(value)]
+    return [(value, "")]
 
 
 class _Reading:
     """What the lines so far have said."""
 
-    def __init__(self) -> None:
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
         self._header: Header | None = None
         self._sessions: dict[str, Session] = {}
         self._exchanges: list[Exchange] = []
+        self._lines: list[int] = []
         self._notices: list[Notice] = []
         self._positions: Counter[str] = Counter()
 
@@ -105,16 +164,24 @@ class _Reading:
         """Whether no recorder wrote the file: then a broken line is a mistake."""
         return self._header is not None and self._header.version == 1
 
-    def take(self, record: Mapping[str, Json]) -> None:
-        """Take up one line. Raises: FixtureError."""
+    def take(self, record: Json, line: int) -> None:
+        """Take up one line.
+
+        Raises:
+            FieldError: the line is wrong.
+            FixtureError: the file is of a later version.
+        """
+        if not isinstance(record, dict):
+            raise FieldError("", "expected an object")
         if self._header is None:
-            self._header = Header(version=1) if is_headerless(record) else Header.from_json(record)
+            self._header = self._begin(record, line)
         if self._header.version == 1:
             record = migrate_call(record)
         kind = record.get("kind")
         if kind == "exchange":
             exchange = Exchange.from_json(record)
             self._exchanges.append(replace(exchange, position=self._positions[exchange.session]))
+            self._lines.append(line)
             self._positions[exchange.session] += 1
         elif kind == "session":
             session = Session.from_json(record)
@@ -124,30 +191,25 @@ class _Reading:
             if not _joined(notice, self._exchanges):
                 self._notices.append(notice)
         elif kind != "header":
-            raise FixtureError(f"kind: expected header, session, exchange or notice, got {kind!r}")
+            raise FieldError("kind", f"expected header, session, exchange or notice, got {kind!r}")
 
-    def recording(self, torn: str) -> Recording:
+    def recording(self, torn: str) -> RecordingFile:
         """All of it."""
         header = self._header or Header()
         parts = tuple(self._sessions.values()), tuple(self._exchanges), tuple(self._notices)
-        return Recording(header, *parts, torn)
+        form = PLAIN if header.version == 1 else FORMAT
+        return RecordingFile(header, *parts, torn, None, form, tuple(self._lines))
 
-
-def _lines(data: bytes) -> Iterator[tuple[int, bytes, bool]]:
-    # Not splitlines(): that also breaks at U+2028 and its like, which JSON strings may hold.
-    lines = data.split(b"\n")
-    last = max((n for n, line in enumerate(lines) if line.strip()), default=0)
-    return ((n + 1, line, n == last) for n, line in enumerate(lines) if line.strip())
-
-
-def _object(line: bytes) -> Mapping[str, Json]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise _NotJsonError(f"not JSON: {error}") from error
-    if not isinstance(record, dict):
-        raise FixtureError("expected an object")
-    return record
+    def _begin(self, record: Mapping[str, Json], line: int) -> Header:
+        if is_headerless(record):
+            return Header(version=1)
+        try:
+            return Header.from_json(record)
+        except FieldError as error:
+            self._findings.error(line, error.field, error.message)
+            return Header()
+        except FixtureError as error:
+            raise FixtureError(f"{self._findings.file}:{line}: {error}") from None
 
 
 def _merged(known: Session | None, more: Session) -> Session:

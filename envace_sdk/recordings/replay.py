@@ -10,7 +10,7 @@ from envace_sdk.json import Json
 
 from .format import Exchange
 from .matching import Matching
-from .reader import Recording, read_recording
+from .reader import RecordingFile, read_recording
 from .redact import SecretRedactor
 
 __all__ = ["Replay", "matching_of"]
@@ -20,7 +20,7 @@ _CACHED: Final = frozenset({"resources/read"})
 _VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 
 
-def matching_of(recording: Recording, ignore: Sequence[str] = ()) -> Matching:
+def matching_of(recording: RecordingFile, ignore: Sequence[str] = ()) -> Matching:
     """How a recording says that requests are to be matched, and what else they are not to be told apart by."""
     header = recording.header
     redact = SecretRedactor(header.redact_keys, header.redact_patterns)
@@ -30,7 +30,7 @@ def matching_of(recording: Recording, ignore: Sequence[str] = ()) -> Matching:
 class Replay:
     """Answers the requests of one recording. Repeated ones get what was recorded next, and the last one again."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: RecordingFile) -> None:
         self._matching = matching_of(recording)
         self._held: dict[str, list[Exchange]] = {}
         latest: dict[str, str] = {}

@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from envace_sdk.errors import FixtureError
 from envace_sdk.json import UNSET, Json
-from envace_sdk.recordings import Dialogues, Exchange, Matching, Recording, SecretRedactor, read_recording
+from envace_sdk.recordings import Dialogues, Exchange, Matching, RecordingFile, SecretRedactor, read_recording
 from envace_sdk.recordings.dialogues import Final as Finished
 
 from .fixture import TOOL_CALL, Fixture
@@ -32,7 +32,7 @@ class Recorded:
     """Of the sessions, the later ones first: where two observed the same, the later one counts."""
     dialogues: Dialogues = field(default_factory=Dialogues)
     matching: Matching = field(default_factory=Matching)
-    recordings: tuple[Recording, ...] = ()
+    recordings: tuple[RecordingFile, ...] = ()
 
     @classmethod
     def load(cls, paths: Sequence[Path], *, ignore: Sequence[str] = ()) -> Self:
@@ -48,7 +48,7 @@ class Recorded:
         return cls.of([read_recording(path) for path in paths], ignore=ignore)
 
     @classmethod
-    def of(cls, recordings: Sequence[Recording], *, ignore: Sequence[str] = ()) -> Self:
+    def of(cls, recordings: Sequence[RecordingFile], *, ignore: Sequence[str] = ()) -> Self:
         """What these recordings hold, with what their headers say about matching."""
         headers = [recording.header for recording in recordings]
         matching = Matching(
