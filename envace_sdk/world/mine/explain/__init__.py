@@ -8,6 +8,6 @@ own functions; what a family finds is checked once more by the evaluator, on all
 from __future__ import annotations
 
 from .example import Example, Explanation
-from .explaining import explain
+from .explaining import Explainer, explain
 
-__all__ = ["Example", "Explanation", "explain"]
+__all__ = ["Example", "Explainer", "Explanation", "explain"]

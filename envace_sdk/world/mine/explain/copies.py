@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from envace_sdk.json import UNSET
 
-from .evidence import distinctive, information, support
+from .evidence import distinctive, information
 from .forms import default
 from .goal import Goal
 from .paths import paths
@@ -27,14 +27,14 @@ def constants(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
 
 def copies(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
     """Paths that have the targets as they are; one example is enough for a value that is met nowhere by chance."""
-    enough = support(table, goal) >= 2 or any(distinctive(value) for value in goal.column)
+    enough = table.distinct >= 2 or any(distinctive(value) for value in goal.column)
     if enough:
         yield from (term for term in paths(table) if goal.met(term))
 
 
 def defaults(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
     """`default(path, …)`: an argument where it is given, else a constant or what was there before."""
-    if goal.distinct < 2 and support(table, goal) < 2:
+    if goal.distinct < 2 and table.distinct < 2:
         return
     known = paths(table)
     partial = []

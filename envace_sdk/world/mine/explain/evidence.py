@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 from envace_sdk.json import UNSET, Json
 
-from .goal import Goal
-from .paths import paths
-from .table import Table
+from .column import column_key
 from .term import Term
 
-__all__ = ["complexity", "distinctive", "evidence", "information"]
+__all__ = ["complexity", "distinctive", "evidence", "information", "support"]
 
 _MOST = 36.0
 _PER_COST = 3.0
@@ -48,37 +47,43 @@ def distinctive(value: Json) -> bool:
     return information(value) >= 13.0
 
 
-def evidence(table: Table, goal: Goal) -> float:
-    """Bits that the targets carry together. A row that repeats another one says nothing new."""
+def evidence(scopes: Sequence[Mapping[str, Any]], targets: Sequence[Json]) -> float:
+    """Bits that the targets carry together. An example that repeats another one says nothing new."""
     seen: set[Hashable] = set()
     values: set[Hashable] = set()
-    more = math.log2(1 + goal.distinct)
+    keys = column_key(targets)
+    more = math.log2(1 + len(set(keys)))
     total = 0.0
-    for row, signature in enumerate(signatures(table)):
-        key = goal.key[row]
+    for signature, key, target in zip(signatures(scopes), keys, targets, strict=True):
         if (signature, key) in seen:
             continue
         seen.add((signature, key))
-        bits = information(goal.column[row])
+        bits = information(target)
         total += min(bits, more) if key in values else bits
         values.add(key)
     return total
 
 
-def signatures(table: Table) -> list[Hashable]:
-    """What tells the rows apart, besides the time."""
-    found: list[Hashable] = table.fact("signatures", _signatures)
-    return found
+def signatures(scopes: Sequence[Mapping[str, Any]]) -> list[Hashable]:
+    """What tells the scopes apart, besides the time, as far as it lies at hand."""
+    return [tuple(_at_hand(name, value) for name, value in scope.items() if name != "now") for scope in scopes]
 
 
-def _signatures(table: Table) -> list[Hashable]:
-    keys = [term.key for term in paths(table) if term.source != "now" and term.kind not in {"object", "list"}]
-    return list(zip(*keys, strict=True)) if keys else [()] * table.size
+def _at_hand(name: str, value: Json) -> Hashable:
+    if isinstance(value, dict):
+        return name, tuple((member, _brief(item)) for member, item in value.items())
+    return name, _brief(value)
 
 
-def support(table: Table, goal: Goal) -> int:
-    """How many rows differ from each other."""
-    return len(set(zip(signatures(table), goal.key, strict=True)))
+def _brief(value: Json) -> Hashable:
+    if isinstance(value, list | dict):
+        return len(value)
+    return ("true" if value else "false",) if isinstance(value, bool) else value
+
+
+def support(scopes: Sequence[Mapping[str, Any]], targets: Sequence[Json]) -> int:
+    """How many examples differ from each other."""
+    return len(set(zip(signatures(scopes), column_key(targets), strict=True)))
 
 
 def complexity(term: Term) -> float:

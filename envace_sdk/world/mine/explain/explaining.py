@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any
 
 from envace_sdk.json import UNSET, Json
 
-from .budget import Budget
-from .column import value_key
+from .column import column_key, value_key
+from .evidence import evidence
 from .example import Example, Explanation
 from .families import STAGES
 from .goal import Goal
-from .sample import sample
+from .sample import sample, spread
 from .solver import Solver
 from .table import Table, timed
 from .term import Term
 from .verify import Trial, tried, values
 
-__all__ = ["explain"]
+__all__ = ["Explainer", "explain"]
 
 _ROUNDS = 4
-_COUNTEREXAMPLES = 4
+_TRIES = 8
+_COUNTEREXAMPLES = 6
+_FEW = 6
 
 
 def explain(examples: Sequence[Example], *, limit: int = 5, tolerance: float = 0.0) -> list[Explanation]:
@@ -32,46 +34,96 @@ def explain(examples: Sequence[Example], *, limit: int = 5, tolerance: float = 0
     comes after all others. Where the target never varies, a copy of a distinctive value comes first, then the
     constant. The same examples always give the same answer.
     """
-    if not examples or all(example.target is UNSET for example in examples):
-        return []
-    scopes = [timed(example.scope) for example in examples]
-    targets = [example.target for example in examples]
-    return _Search(scopes, targets, limit, int(tolerance * len(examples))).found()
+    explainer = Explainer([example.scope for example in examples])
+    return explainer.explain([example.target for example in examples], limit=limit, tolerance=tolerance)
+
+
+class Explainer:
+    """Explains several targets over the same scopes, which are then looked through only once."""
+
+    def __init__(self, scopes: Sequence[Mapping[str, Json]]) -> None:
+        self.scopes = [timed(scope) for scope in scopes]
+        self._rows = spread(self.scopes)
+        self._tables: dict[tuple[int, ...], Table] = {}
+
+    def explain(self, targets: Sequence[Json], *, limit: int = 5, tolerance: float = 0.0) -> list[Explanation]:
+        """As the function `explain` does; one target for each of the scopes.
+
+        Raises:
+            ValueError: there are more or fewer targets than scopes.
+        """
+        if len(targets) != len(self.scopes):
+            raise ValueError(f"{len(targets)} targets for {len(self.scopes)} scopes")
+        if all(target is UNSET for target in targets):
+            return []
+        return _Search(self, list(targets), limit, int(tolerance * len(targets))).found()
+
+    def rows_for(self, targets: Sequence[Json]) -> list[int]:
+        """The usual sample where it shows what the targets can be, else one of its own."""
+        keys = column_key(targets)
+        counts, shown = Counter(keys), Counter(keys[row] for row in self._rows)
+        few = len(counts) <= _FEW
+        enough = all(shown[key] >= min(count, 4) for key, count in counts.items()) if few else len(shown) >= _FEW
+        return self._rows if enough else sample(self.scopes, targets)
+
+    def table(self, rows: Sequence[int]) -> Table:
+        """A table of some of the scopes; that of the usual sample is kept."""
+        key = tuple(rows)
+        table = self._tables.get(key)
+        if table is None:
+            table = Table([self.scopes[row] for row in rows])
+            if list(rows) == self._rows:
+                self._tables[key] = table
+        table.budget.renew()
+        return table
 
 
 class _Search:
-    """The examples, and what is allowed to go wrong."""
+    """The targets, and what is allowed to go wrong."""
 
-    def __init__(self, scopes: list[Mapping[str, Any]], targets: list[Json], limit: int, allowed: int) -> None:
-        self.scopes = scopes
+    def __init__(self, explainer: Explainer, targets: list[Json], limit: int, allowed: int) -> None:
+        self.explainer = explainer
+        self.scopes = explainer.scopes
         self.targets = targets
         self.limit = limit
         self.allowed = allowed
+        self.bits = evidence(self.scopes, targets)
         self._trials: dict[str, Trial] = {}
 
     def found(self) -> list[Explanation]:
         """What holds, best first."""
-        random = Random(0)
-        rows = sample(self.scopes, self.targets)
-        for turn in range(_ROUNDS if not self.allowed else 2 * _ROUNDS):
+        rows = self.explainer.rows_for(self.targets)
+        good: list[Term] = []
+        for _ in range(_ROUNDS):
             terms = self._solved(rows)
-            good = [term for term in terms if len(self._trial(term).missed) <= self.allowed][: self.limit]
-            if good:
-                return [self._explanation(term) for term in good]
-            more = self._counterexamples(terms, set(rows))
-            if more and not self.allowed:
-                rows = sorted({*rows, *more})
-            elif self.allowed:
-                # Some examples may be wrong: perhaps none of these.
-                size = max(4, min(len(rows), len(self.scopes) // 2) - turn)
-                rows = sorted(random.sample(range(len(self.scopes)), min(size, len(self.scopes))))
-            else:
+            good = self._holding(terms)
+            # What is plainer than all that holds may need no more than another constant.
+            plainer = terms[: terms.index(good[0])] if good else terms
+            more = self._counterexamples(plainer, set(rows))
+            if not more:
                 break
+            rows = sorted({*rows, *more})
+        if not good and self.allowed:
+            good = self._despite_errors(rows)
+        return [self._explanation(term) for term in good[: self.limit]]
+
+    def _holding(self, terms: list[Term]) -> list[Term]:
+        return [term for term in terms if len(self._trial(term).missed) <= self.allowed]
+
+    def _despite_errors(self, rows: list[int]) -> list[Term]:
+        """Some of the examples may be wrong: perhaps not all of a few."""
+        random = Random(0)
+        size = min(len(rows), max(4, len(self.scopes) // 2))
+        for turn in range(_TRIES):
+            chosen = sorted(random.sample(range(len(self.scopes)), max(4, size - turn * size // (2 * _TRIES))))
+            good = self._holding(self._solved(chosen))
+            if good:
+                return good
         return []
 
     def _solved(self, rows: list[int]) -> list[Term]:
-        table = Table([self.scopes[row] for row in rows], Budget())
-        return Solver(STAGES).solve(table, Goal([self.targets[row] for row in rows]))[: 2 * self.limit]
+        goal = Goal([self.targets[row] for row in rows])
+        return Solver(STAGES, bits=self.bits).solve(self.explainer.table(rows), goal)[: 2 * self.limit]
 
     def _trial(self, term: Term) -> Trial:
         found = self._trials.get(term.source)

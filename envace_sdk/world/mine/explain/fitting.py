@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from envace_sdk.json import Json
 
 from .table import Table
 from .term import Term
 
-__all__ = ["Rounding", "roundings", "simplest"]
+__all__ = ["Rounding", "roundest", "roundings", "simplest"]
 
 _MOST_DIGITS = 6
 _EXACT = 1e-9
@@ -75,3 +76,19 @@ def simplest(ranges: Sequence[tuple[float, float]]) -> Json:
         if found <= high * scale:
             return found if digits == 0 else found / scale
     return None
+
+
+def roundest(low: float, high: float) -> Json:
+    """The roundest number from `low` to `high`: zero, else the one with the most zeros at its end."""
+    if low <= 0 <= high:
+        return 0
+    if high < 0:
+        return -roundest(-high, -low)
+    for exponent in range(12, -7, -1):
+        for step in (5, 2, 1):
+            unit = step * 10.0**exponent
+            count = math.ceil(low / unit * (1 - 1e-12))
+            if count * unit <= high * (1 + 1e-12):
+                found = Decimal(count * step).scaleb(exponent)
+                return int(found) if found == found.to_integral_value() else float(found)
+    return high

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from envace_sdk.json import UNSET
@@ -76,8 +76,10 @@ def record(table: Table, members: dict[str, Term]) -> Term:
     return table.made(source, column, list(members.values()), Level.MEMBER, 1)
 
 
-def _whole(terms: Sequence[Term], make: Any) -> Column:
-    if not terms:
-        return ()
-    rows = zip(*[term.column for term in terms], strict=True)
-    return tuple(next((v for v in values if v is UNSET or v is FAILED), None) or make(values) for values in rows)
+def _whole(terms: Sequence[Term], make: Callable[[tuple[Any, ...]], Any]) -> Column:
+    return tuple(
+        next((value for value in values if value is UNSET or value is FAILED), None)
+        if any(value is UNSET or value is FAILED for value in values)
+        else make(values)
+        for values in zip(*[term.column for term in terms], strict=True)
+    )

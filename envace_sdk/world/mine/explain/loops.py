@@ -66,10 +66,16 @@ class Loop:
         for _ in range(3):
             level = [deeper for term in level for deeper in inside(self.inner, _bare(term, found[0]))][:60]
             found.extend(level)
+        self.own = list(found)
+        """Paths of the elements themselves."""
         for term in distinct_paths(self.table)[:_MOST_OUTER]:
             column = tuple(term.column[row] for row in self.owners)
             found.append(Term(term.source, column, term.cost, term.level, term.leaves))
         return sorted(found, key=lambda term: term.order)
+
+    def owns(self, leaf: str) -> bool:
+        """Whether a path is one of the elements'."""
+        return leaf == self.variable or leaf.startswith((f"{self.variable}.", f"{self.variable}["))
 
     def regrouped(self, column: Sequence[Any]) -> list[list[Any] | None]:
         """Values of the elements, by row of the surroundings."""
@@ -97,7 +103,7 @@ class Loop:
                 made.append(UNSET if self.over.column[row] in (None, UNSET) else FAILED)
             else:
                 made.append(combine(items, values) if bad is None else bad)
-        leaves = [leaf for leaf in body.leaves if not _is_in(leaf, self.variable)]
+        leaves = [leaf for leaf in body.leaves if not self.owns(leaf)]
         return Term(
             f"{self.over.at(Level.MEMBER)}.{macro}({self.variable}, {body.source})",
             tuple(made),
@@ -111,10 +117,6 @@ class Loop:
 def _bare(term: Term, root: Term) -> Term:
     """The element itself costs nothing below it: `x.name` is as plain as `args.name`."""
     return Term(term.source, term.column, 0, term.level, term.leaves) if term is root else term
-
-
-def _is_in(leaf: str, variable: str) -> bool:
-    return leaf == variable or leaf.startswith((f"{variable}.", f"{variable}["))
 
 
 def loop(table: Table, over: Term) -> Loop | None:

@@ -39,11 +39,11 @@ def _numbers(table: Table) -> list[Term]:
 
 def _of(table: Table, term: Term) -> Iterator[Term]:
     if term.kind == "text":
-        yield table.call("size", term)
+        yield table.call("size", term, cost=2)
         if any(isinstance(value, str) and value.strip()[:1] in set("0123456789.-+") for value in term.column):
             yield from (table.call(name, term) for name in ("int", "double"))
     elif term.kind == "object":
-        yield table.call("size", term)
+        yield table.call("size", term, cost=2)
 
 
 def _of_list(table: Table, term: Term) -> Iterator[Term]:

@@ -19,8 +19,9 @@ Family: TypeAlias = "Callable[[Table, Goal, Solver], Iterator[Term]]"
 class Solver:
     """Asks one stage of families after the other."""
 
-    def __init__(self, stages: Sequence[Sequence[Family]], *, depth: int = 3) -> None:
+    def __init__(self, stages: Sequence[Sequence[Family]], *, depth: int = 3, bits: float | None = None) -> None:
         self._stages = stages
+        self._bits = bits
         self.depth = depth
         """How many more levels of parts may be explained on their own."""
 
@@ -31,7 +32,7 @@ class Solver:
     def solve(self, table: Table, goal: Goal, *, stages: int | None = None) -> list[Term]:
         """The terms that meet the goal, best first; of the first stage that has one the targets suffice to believe."""
         found: dict[str, Term] = {}
-        bits = evidence(table, goal)
+        bits = evidence(table.scopes, goal.column) if self._bits is None else self._bits
         for families in self._stages[:stages]:
             for family in families:
                 if table.budget.spent:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from envace_sdk.errors import EnvaceError
 from envace_sdk.json import UNSET, Json
 
 from ...clock import parse_time
-from ...expressions.access import element, member
+from ...expressions.access import contains, element, member
 from ...expressions.arithmetic import ARITHMETIC, COMPARISONS
 from ...expressions.failure import AbsentError
 from ...expressions.functions import FUNCTIONS
@@ -18,11 +19,13 @@ from ...expressions.values import equal
 from ...state import State
 from .budget import Budget
 from .column import FAILED, Column
+from .evidence import signatures
 from .term import Term
 from .writing import Level, literal, literal_cost, select
 
 __all__ = ["Table", "joined_leaves"]
 
+_NOWHERE = State()
 _LEVELS = {"+": Level.SUM, "-": Level.SUM, "*": Level.PRODUCT, "/": Level.PRODUCT, "%": Level.PRODUCT}
 _METHODS = frozenset({
     "contains", "startsWith", "endsWith", "lowerAscii", "upperAscii", "trim", "capitalize", "split", "join", "replace",
@@ -40,12 +43,28 @@ class Table:
         self.budget = budget or Budget()
         self.facts: dict[str, Any] = {}
         """What the families have found out about these scopes, by the name of the family."""
-        self._scope = Scope({}, State())
+        self._scope = Scope({}, _NOWHERE)
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many rows differ from each other."""
+        return len(set(signatures(self.scopes)))
 
     @property
     def size(self) -> int:
         """How many rows there are."""
         return len(self.scopes)
+
+    def narrowed(self, rows: Sequence[int]) -> Table:
+        """Some of the rows as a table."""
+        made = Table([self.scopes[row] for row in rows], self.budget)
+        paths = self.facts.get("paths")
+        if paths is not None:
+            made.facts["paths"] = [
+                Term(term.source, tuple([term.column[row] for row in rows]), term.cost, term.level, term.leaves)
+                for term in paths
+            ]
+        return made
 
     def fact(self, name: str, find: Callable[[Table], Any]) -> Any:
         """Something about the scopes that is found once."""
@@ -136,9 +155,15 @@ def joined_leaves(parts: Sequence[Term]) -> tuple[str, ...]:
 def _comparison(operator: str) -> Callable[[Any, Any], bool]:
     if operator == "==":
         return equal
+    if operator == "in":
+        return _inside
     if operator == "!=":
         return lambda left, right: not equal(left, right)
     return COMPARISONS[operator]
+
+
+def _inside(item: Any, container: Any) -> bool:
+    return contains(item, container, Scope({}, _NOWHERE))
 
 
 def timed(scope: Mapping[str, Json]) -> Mapping[str, Any]:
