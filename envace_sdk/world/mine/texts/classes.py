@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .align import GAP, align, common
-from .tokens import BLANK, KNOWN, MARK, NUMBER, PAD, VALUE, WORD, Line
+from .tokens import BLANK, KNOWN, MARK, NUMBER, PAD, TIME, VALUE, WORD, Line
 
 __all__ = ["LineClass", "classify", "shape"]
 
 _RARE: Final = 4
 """A word is taken for a part of a value where the words around it are so many times as frequent."""
 _RARE_WEIGHT: Final = 0.3
+_LABEL_WEIGHT: Final = 0.1
 _LONGEST: Final = 150
 _LONGEST_LABEL: Final = 10
 _NEAREST: Final = 24
@@ -48,23 +49,31 @@ def shape(line: Line) -> tuple[str, ...]:
     return tuple(out)
 
 
-def classify(lines: Iterable[Line], labelled: frozenset[Line] = frozenset()) -> dict[Line, LineClass]:
+def classify(
+    lines: Iterable[Line], labelled: frozenset[Line] = frozenset(), fixed: frozenset[Line] = frozenset()
+) -> dict[Line, LineClass]:
     """A class for every line; each class's members are in the order of the lines.
 
-    Of the lines in `labelled`, those that begin with the same label ("Status: ") say the same whatever comes after it.
+    Args:
+        lines: the lines.
+        labelled: of these, those that begin with the same label ("Status: ") say the same whatever comes after it.
+        fixed: each of these says the same as itself only.
     """
     distinct = list(dict.fromkeys(lines))
     frequency = Counter(word for line in distinct for word in set(_words(line)))
     sorter = _Sorter(frequency)
     by_label: dict[tuple[str, ...], list[Line]] = defaultdict(list)
     for line in distinct:
-        found = _label(line) if line in labelled else ()
+        found = _label(line) if line in labelled and line not in fixed else ()
         if found:
             by_label[found].append(line)
+    sorter.labels = {label for label, group in Counter(map(_label, distinct)).items() if group > 1}
     apart = {line: group for group in by_label.values() if len(group) > 1 for line in group}
     done: set[int] = set()
     for line in distinct:
-        if line not in apart:
+        if line in fixed:
+            sorter.classes.append(LineClass(line, [line]))
+        elif line not in apart:
             sorter.place(line)
         elif id(apart[line]) not in done:
             done.add(id(apart[line]))
@@ -90,6 +99,8 @@ def _words(line: Line) -> list[str]:
 class _Sorter:
     def __init__(self, frequency: Counter[str]) -> None:
         self._frequency = frequency
+        self.labels: set[tuple[str, ...]] = set()
+        """What several lines begin with: it says little of what the rest of the line is about."""
         self.classes: list[LineClass] = []
         self._by_word: dict[str, dict[int, None]] = defaultdict(dict)
         self._by_shape: dict[tuple[str, ...], int] = {}
@@ -143,13 +154,16 @@ class _Sorter:
         """Of the words of both, the share that is common; 0 where one has words in the midst of the other's."""
         if _insertion(form, line, pairs):
             return 0
-        shared = [line.tokens[j] for _, j in pairs if line.kinds[j] == WORD]
+        shared = [j for _, j in pairs if line.kinds[j] == WORD]
         if not shared:
             return 0
-        rare = min(self._frequency[word] for word in shared) / _RARE
+        label = _label(line)
+        labelled = len(label) if label in self.labels else 0
+        weight = sum(_LABEL_WEIGHT if j < labelled else 1 for j in shared)
+        rare = min(self._frequency[line.tokens[j]] for j in shared) / _RARE
         left, right = {i for i, _ in pairs}, {j for _, j in pairs}
         apart = max(self._apart(form, left, rare), self._apart(line, right, rare))
-        return len(shared) / (len(shared) + apart)
+        return weight / (weight + apart)
 
     def _apart(self, line: Line, shared: set[int], rare: float) -> float:
         apart = 0.0
@@ -178,7 +192,7 @@ def _insertion(left: Line, right: Line, pairs: Sequence[tuple[int, int]]) -> boo
 
 def _plain(line: Line, begin: int, end: int) -> bool:
     inside = line.kinds[begin:end]
-    if WORD not in inside or not {VALUE, NUMBER, KNOWN, MARK, GAP}.isdisjoint(inside):
+    if WORD not in inside or not {VALUE, NUMBER, TIME, KNOWN, MARK, GAP}.isdisjoint(inside):
         return False
     place = begin - 1
     while place >= 0 and line.kinds[place] == BLANK:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Draft", "Hole", "Repeat", "merged"]
+__all__ = ["Draft", "Hole", "Repeat", "extended", "literal_of", "merged"]
 
 
 @dataclass(slots=True)
@@ -39,3 +39,18 @@ def merged(draft: Sequence[str | Hole | Repeat]) -> Draft:
         elif part != "":
             out.append(part)
     return out
+
+
+def extended(draft: Draft, values: Sequence[str]) -> Draft:
+    """The draft with a part that differs after it; a hole that it ends with takes it in."""
+    last = draft[-1] if draft else None
+    if not any(values):
+        return draft
+    if isinstance(last, Hole) and len(last.values) == len(values):
+        return [*draft[:-1], Hole([before + value for before, value in zip(last.values, values, strict=True)])]
+    return [*draft, Hole(list(values))]
+
+
+def literal_of(draft: Draft) -> str:
+    """All that is always the same."""
+    return "".join(part for part in draft if isinstance(part, str))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Final
 
 from envace_sdk.json import Json
 
-from .classes import LineClass, classify, shape
+from .classes import classify
 from .draft import Draft, Hole, merged
+from .grouping import Grouping, Text
 from .layout import Layout
 from .naming import finish
-from .template import Template
-from .tokens import Line, known_texts, lines_of
+from .template import Rows, Template
+from .tokens import KNOWN, WORD, Line, known_texts, lines_of
 from .unify import unify
 
 __all__ = ["TextCase", "mine_texts"]
@@ -23,7 +24,11 @@ __all__ = ["TextCase", "mine_texts"]
 _SAMPLE: Final = 240
 _ROUNDS: Final = 6
 _LONGEST: Final = 20_000
-_ALIKE: Final = 0.6
+_MANY: Final = 8
+_FEW: Final = 3
+_WORDY: Final = 4
+_FEW_PARTS: Final = 3
+_WORDS: Final = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,73 +42,86 @@ class TextCase:
     known: Mapping[str, Json] = field(default_factory=dict)
 
 
-@dataclass(slots=True, eq=False)
-class _Text:
-    """A distinct text with its lines."""
-
-    text: str
-    lines: list[Line]
-    origins: set[tuple[str, ...]]
-    count: int = 1
-
-
 def mine_texts(cases: Sequence[TextCase]) -> list[Template]:
     """The fewest templates that parse almost all of these texts, and render them back exactly.
 
-    In the order in which they should be tried: those that most texts have first, but one that would read anything
-    (a text that is free from begin to end) last. Deterministic.
+    In the order in which they should be tried: a text has the form of the first that parses it. Those that most texts
+    have come first, but none before one that is more special; the last may read any text. Deterministic.
     """
-    left = _distinct(cases)
-    several = len({origin for text in left for origin in text.origins}) > 1
-    found: dict[Template, int] = {}
+    texts = _distinct(cases)
+    several = len({origin for text in texts for origin in text.origins}) > 1
+    found: dict[Template, list[Text]] = {}
+    left: Sequence[Text] = texts
     for _ in range(_ROUNDS):
-        mined = _mine(_sample(left), several)
-        fresh = [template for template in mined if template not in found]
-        if not fresh:
+        mined = [one for one in _mine(_sample(left), several) if one not in found]
+        found |= {template: [] for template in mined}
+        before, left = len(left), _assign(left, found)
+        if not left or len(left) == before:
             break
-        left, support = _unread(left, fresh)
-        for template in fresh:
-            if support[template]:
-                found[template] = support[template]
-        if not left:
-            break
-    for template, count in _leftovers(left):
-        found[template] = found.get(template, 0) + count
-    return sorted(found, key=lambda one: (one.literal == 0, -found[one], -one.literal))
+    if _is_free(left, several):
+        found, left = _absorbed(found, left)
+        everything = finish([Hole([text.text for text in left])])
+        found[everything] = list(left)
+    else:
+        found |= {_single(text): [text] for text in left}
+    return _ordered(found)
 
 
-def _distinct(cases: Sequence[TextCase]) -> list[_Text]:
-    texts: dict[str, _Text] = {}
+def _distinct(cases: Sequence[TextCase]) -> list[Text]:
+    texts: dict[str, Text] = {}
     for case in cases:
         known = known_texts(case.known)
         same = texts.get(case.text)
         if same is None:
-            texts[case.text] = _Text(case.text, lines_of(case.text, known), {known})
+            texts[case.text] = Text(case.text, lines_of(case.text, known), {known})
         else:
             same.count += 1
             same.origins.add(known)
+    plain = {
+        token
+        for text in texts.values()
+        for line in text.lines
+        for token, kind in zip(line.tokens, line.kinds, strict=True)
+        if kind == WORD
+    }
+    for text in texts.values():
+        text.lines = [_unknown(line, plain) if KNOWN in line.kinds else line for line in text.lines]
     return list(texts.values())
 
 
-def _sample(texts: Sequence[_Text]) -> list[_Text]:
-    usable = [text for text in texts if len(text.text) <= _LONGEST] or list(texts)
+def _unknown(line: Line, plain: set[str]) -> Line:
+    """A word that other texts have too, where it was not known, is no trace of what is known."""
+    kinds = [
+        WORD if kind == KNOWN and token in plain else kind for token, kind in zip(line.tokens, line.kinds, strict=True)
+    ]
+    return Line.of(line.tokens, kinds)
+
+
+def _sample(texts: Sequence[Text]) -> list[Text]:
+    usable = [text for text in texts if len(text.text) <= _LONGEST]
     if len(usable) <= _SAMPLE:
         return usable
     return [usable[index * len(usable) // _SAMPLE] for index in range(_SAMPLE)]
 
 
-def _unread(texts: Sequence[_Text], templates: Sequence[Template]) -> tuple[list[_Text], Counter[Template]]:
-    ordered = sorted(templates, key=lambda one: one.literal == 0)
-    support: Counter[Template] = Counter()
+def _assign(texts: Sequence[Text], found: dict[Template, list[Text]]) -> list[Text]:
+    """Give each text to the first template that reads it, the most literal first; the texts that none reads."""
+    ordered = sorted(found, key=lambda one: -_words(one))
     left = []
     for text in texts:
         for template in ordered:
             if _reads(template, text.text):
-                support[template] += text.count
+                found[template].append(text)
                 break
         else:
             left.append(text)
-    return left, support
+    return left
+
+
+def _words(template: Template) -> int:
+    """How many words the template always has."""
+    count = sum(len(_WORDS.findall(part)) for part in template.parts if isinstance(part, str))
+    return count + sum(_words(rows.item) for rows in template.rows)
 
 
 def _reads(template: Template, text: str) -> bool:
@@ -111,134 +129,141 @@ def _reads(template: Template, text: str) -> bool:
     return values is not None and template.render(values) == text
 
 
-def _mine(texts: Sequence[_Text], several: bool) -> list[Template]:
+def _mine(texts: Sequence[Text], several: bool) -> list[Template]:
     """Templates of groups of alike texts."""
-    labelled = frozenset(line for text in texts if len(text.lines) > 1 for line in text.lines)
-    classes = classify((line for text in texts for line in text.lines), labelled)
-    grouping = _Grouping(texts, classes, several)
+    if not texts:
+        return []
+    inner = Counter(line for text in texts if len(text.lines) > 1 for line in set(text.lines))
+    fixed = frozenset(line for line, count in inner.items() if count >= _FEW and line.words >= _WORDY and line.plain)
+    classes = classify((line for text in texts for line in text.lines), frozenset(inner), fixed)
+    grouping = Grouping(texts, classes, several)
     layout = Layout(classes, grouping.rows)
-    templates = []
-    for group in grouping.groups():
-        templates += _templates(group, layout)
+    groups = [_Mined(group, _templates(group, layout, grouping)) for group in grouping.groups()]
+    templates = [template for group in groups for template in group.templates]
+    whole = _whole(texts, layout)
+    if whole is not None:
+        poor = [
+            group for group in groups if group.poor(whole) and all(_reads(whole, text.text) for text in group.texts)
+        ]
+        if sum(len(text.lines) > 1 for group in poor for text in group.texts) > 1:
+            kept = [template for group in groups if group not in poor for template in group.templates]
+            return [*kept, whole]
     return templates
 
 
-def _templates(group: Sequence[_Text], layout: Layout, split: bool = True) -> list[Template]:
+@dataclass(slots=True, eq=False)
+class _Mined:
+    texts: Sequence[Text]
+    templates: list[Template]
+
+    def poor(self, whole: Template) -> bool:
+        """Whether the texts have no common form, or one that only has more of the same around such a list."""
+        if len(self.templates) != 1 or _vague(self.templates[0]):
+            return True
+        forms = {_form(rows.item) for rows in self.templates[0].rows}
+        return any(_form(rows.item) in forms for rows in whole.rows)
+
+
+def _form(template: Template) -> tuple[str, ...]:
+    """What a template looks like, whatever its slots are called."""
+    return tuple(
+        part if isinstance(part, str) else f"{{{part.kind}}}" for part in template.parts if not isinstance(part, Rows)
+    )
+
+
+def _vague(template: Template) -> bool:
+    """Whether the template takes any lines somewhere."""
+    return any(slot.kind == "lines" for slot in template.slots) or any(_vague(rows.item) for rows in template.rows)
+
+
+def _whole(texts: Sequence[Text], layout: Layout) -> Template | None:
+    """The template of texts that are lists, or lists of blocks, from begin to end."""
+    chunks = [text.lines for text in texts if len(text.lines) > 1]
+    if len({len(chunk) for chunk in chunks}) < 2:
+        return None
+    draft = layout.repeated(chunks)
+    return None if draft is None else finish(draft)
+
+
+def _templates(group: Sequence[Text], layout: Layout, grouping: Grouping) -> list[Template]:
+    """The template of a group, or those of its parts, where these are few and understood line by line."""
+    found = _template(group, layout)
+    if len(group) == 1 or (found is not None and not _vague(found)):
+        return [] if found is None else [found]
+    parts = grouping.parts(group)
+    if found is None or len(parts) * _FEW_PARTS <= len(group):
+        finer = [template for part in parts if len(part) > 1 and (template := _template(part, layout))]
+        clear = [template for template in finer if not _vague(template)]
+        if found is None:
+            return finer
+        if sum(_reads_any(clear, text.text) for text in group) * 2 > len(group):
+            return [*clear, found]
+    return [found]
+
+
+def _reads_any(templates: Sequence[Template], text: str) -> bool:
+    return any(_reads(template, text) for template in templates)
+
+
+def _template(group: Sequence[Text], layout: Layout) -> Template | None:
     draft = layout.draft([text.lines for text in group])
-    if draft is not None and not _free(draft) and (len(group) > 1 or _holds(draft)):
-        template = finish(draft)
-        unread = [text for text in group if not _reads(template, text.text)]
-        if len(unread) < len(group):
-            return [template]
-    if not split or len(group) == 1:
-        return []
-    finer: dict[tuple[int, ...], list[_Text]] = defaultdict(list)
-    for text in group:
-        finer[tuple(id(layout.classes[line]) for line in text.lines)].append(text)
-    return [found for part in finer.values() if len(part) > 1 for found in _templates(part, layout, False)]
-
-
-def _holds(draft: Draft) -> bool:
-    return any(not isinstance(part, str) for part in draft)
+    if _free(draft) or (len(group) == 1 and all(isinstance(part, str) for part in draft)):
+        return None
+    template = finish(draft)
+    return template if any(_reads(template, text.text) for text in group) else None
 
 
 def _free(draft: Draft) -> bool:
     return all(isinstance(part, Hole) and not part.known for part in draft)
 
 
-class _Grouping:
-    """Puts texts together that have the same lines in the same order."""
-
-    def __init__(self, texts: Sequence[_Text], classes: Mapping[Line, LineClass], several: bool) -> None:
-        self._texts = texts
-        self._classes = classes
-        origins: dict[int, set[object]] = defaultdict(set)
-        rows: set[int] = set()
-        for text in texts:
-            counts = Counter(id(classes[line]) for line in text.lines)
-            for one, count in counts.items():
-                origins[one] |= text.origins if several else {text.text}
-                if count > 1:
-                    rows.add(one)
-        self._stable = {one for one, found in origins.items() if len(found) > 1}
-        self.rows = frozenset(self._with_mates(rows))
-
-    def _with_mates(self, rows: set[int]) -> set[int]:
-        """The classes of which a text has several lines, and those of the same shape beside them."""
-        shapes = {id(found): shape(found.members[0]) for found in self._classes.values()}
-        rows = {one for one in rows if len(shapes[one]) > 1 or shapes[one] == ("w",)}
-        mates = set(rows)
-        for text in self._texts:
-            ids = [id(self._classes[line]) for line in text.lines]
-            for before, after in pairwise(ids):
-                if shapes[before] == shapes[after] and not mates.isdisjoint((before, after)):
-                    mates |= {before, after}
-        return mates
-
-    def groups(self) -> list[list[_Text]]:
-        """Groups of texts; a text that is like no other is a group by itself."""
-        exact: dict[tuple[int, ...], list[_Text]] = defaultdict(list)
-        alone: list[list[_Text]] = []
-        for text in self._texts:
-            signature = self._signature(text)
-            if signature:
-                exact[signature].append(text)
-            else:
-                alone.append([text])
-        merged: list[tuple[tuple[int, ...], list[_Text]]] = []
-        weights = {id(found): found.words for found in self._classes.values()}
-        for signature, texts in sorted(exact.items(), key=lambda one: -len(one[1])):
-            for index, (other, members) in enumerate(merged):
-                both = _common(other, signature)
-                weight = sum(weights.get(one, 0) for one in both)
-                most = max(sum(weights.get(one, 0) for one in each) for each in (other, signature))
-                if most and weight > _ALIKE * most:
-                    merged[index] = (both, members + texts)
-                    break
-            else:
-                merged.append((signature, texts))
-        return [members for _, members in merged] + alone
-
-    def _signature(self, text: _Text) -> tuple[int, ...]:
-        ids = [id(self._classes[line]) for line in text.lines]
-        if len(ids) == 1 and ids[0] not in self.rows:
-            return (ids[0],)
-        anchors = tuple(
-            one
-            for one, line in zip(ids, text.lines, strict=True)
-            if one in self._stable and one not in self.rows and self._classes[line].words
-        )
-        if anchors:
-            return anchors
-        return (-1,) if not self.rows.isdisjoint(ids) else ()
+def _is_free(texts: Sequence[Text], several: bool) -> bool:
+    """Whether texts that are like no other are free text, rather than messages each of which was seen once."""
+    messages = sum(map(_message, texts))
+    if len(texts) == 1:
+        return several and not messages and len(texts[0].lines) > 1 and len(texts[0].origins) == 1
+    return 2 * messages < len(texts) or messages > _MANY
 
 
-def _common(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    table: list[list[tuple[int, ...]]] = [[()] * (len(right) + 1) for _ in range(len(left) + 1)]
-    for i, one in enumerate(left):
-        for j, other in enumerate(right):
-            table[i + 1][j + 1] = (
-                (*table[i][j], one) if one == other else max(table[i][j + 1], table[i + 1][j], key=len)
-            )
-    return table[-1][-1]
-
-
-def _leftovers(texts: Sequence[_Text]) -> list[tuple[Template, int]]:
-    """Texts like no other: each a template of its own, or all of them free text where there are many."""
-    if not texts:
-        return []
-    messages = [text for text in texts if _message(text)]
-    several = len(texts) > 1
-    if several and (len(messages) * 2 < len(texts) or len(messages) > 8):
-        return [(finish([Hole([text.text for text in texts])]), sum(text.count for text in texts))]
-    out = []
-    for text in texts:
-        draft: Draft = []
-        for line in text.lines:
-            draft += ["\n"] * (line is not text.lines[0]) + unify([line])
-        out.append((finish(merged(draft)), text.count))
-    return out
-
-
-def _message(text: _Text) -> bool:
+def _message(text: Text) -> bool:
     return len(text.lines) == 1 and text.lines[0].words >= 2 and text.text[:1].isalpha()
+
+
+def _single(text: Text) -> Template:
+    """The template of a text that is like no other: all of it is literal but what was known."""
+    draft: Draft = []
+    for index, line in enumerate(text.lines):
+        draft += ["\n"] * (index > 0) + unify([line])
+    return finish(merged(draft))
+
+
+def _absorbed(
+    found: Mapping[Template, list[Text]], left: Sequence[Text]
+) -> tuple[dict[Template, list[Text]], list[Text]]:
+    """Without the templates of texts that are alike only because free texts sometimes are."""
+    kept: dict[Template, list[Text]] = {}
+    free = list(left)
+    for template, texts in found.items():
+        chance = len(texts) < len(left) and not all(_message(text) for text in texts)
+        if chance and not any(KNOWN in line.kinds for text in texts for line in text.lines):
+            free += texts
+        else:
+            kept[template] = texts
+    return kept, free
+
+
+def _ordered(found: Mapping[Template, Sequence[Text]]) -> list[Template]:
+    """Those that read what is another's come after it; else those of most texts first."""
+    support = {template: sum(text.count for text in texts) for template, texts in found.items() if texts}
+    words = {template: _words(template) for template in support}
+    general: Counter[Template] = Counter()
+    needless = set()
+    for template in support:
+        for other in support:
+            if template is not other and all(_reads(template, text.text) for text in found[other][:3]):
+                general[template] += 1
+                same = words[template] >= words[other] and other not in general
+                chance = (words[template] > 1 or template.rows) and (_vague(other) or len(found[other]) < _FEW)
+                if template.literal and (same or (chance and "\n" in found[other][0].text)):
+                    needless.add(other)
+    return sorted(support.keys() - needless, key=lambda one: (general[one], -support[one], -one.literal, str(one)))

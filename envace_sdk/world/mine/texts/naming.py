@@ -11,7 +11,7 @@ from .template import Part, Rows, Template
 
 __all__ = ["finish"]
 
-_LABEL: Final = re.compile(r"(?:^|[^\w\s] ?|\n\s*)([^\W\d]\w*(?:[ _-][^\W\d]\w*){0,2})[^\w\n]{0,4}[:=][^\w\n]*$")
+_LABEL: Final = re.compile(r"(?:^|[^\w\s] ?|\n\s*)([^\W\d]\w*(?:[ _-][^\W\d]\w*){0,1})[^\w\n]{0,4}[:=][^\w\n]*$")
 _NOUN: Final = re.compile(r" ([^\W\d]+s)\b")
 _NOT_A_NAME: Final = re.compile(r"[^a-z0-9]+")
 
@@ -25,21 +25,23 @@ class _Namer:
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
-    def template(self, draft: Draft) -> Template:
+    def template(self, draft: Draft, item: bool = False) -> Template:
         parts: list[Part] = []
+        alone = len(draft) == 1
         for index, part in enumerate(draft):
             before = draft[index - 1] if index else ""
             after = draft[index + 1] if index + 1 < len(draft) else ""
             if isinstance(part, str):
                 parts.append(part)
             elif isinstance(part, Hole):
-                parts.append(self._slot(part, before, after))
+                parts.append(self._slot(part, before, after, alone and item))
             else:
-                parts.append(Rows(self._name("", "rows"), _Namer().template(part.item), part.separator))
+                name = self._name(_label(before) if isinstance(before, str) else "", "rows")
+                parts.append(Rows(name, _Namer().template(part.item, item=True), part.separator))
         return Template(tuple(parts))
 
-    def _slot(self, hole: Hole, before: str | Hole | Repeat, after: str | Hole | Repeat) -> Slot:
-        kind = _kind(hole, before, after)
+    def _slot(self, hole: Hole, before: str | Hole | Repeat, after: str | Hole | Repeat, bare: bool) -> Slot:
+        kind = _kind(hole, before, after, bare)
         name = _label(before) if isinstance(before, str) else ""
         if not name and kind == "integer" and isinstance(after, str):
             found = _NOUN.match(after)
@@ -68,7 +70,7 @@ def _as_name(label: str) -> str:
     return name if name[:1].isalpha() else ""
 
 
-def _kind(hole: Hole, before: str | Hole | Repeat, after: str | Hole | Repeat) -> Kind:
+def _kind(hole: Hole, before: str | Hole | Repeat, after: str | Hole | Repeat, bare: bool) -> Kind:
     values = set(hole.values)
     if any("\n" in value for value in values):
         return "lines"
@@ -81,11 +83,11 @@ def _kind(hole: Hole, before: str | Hole | Repeat, after: str | Hole | Repeat) -
     if len(values) <= 4 and not any(char.isalnum() for value in values for char in value):
         return "choice"
     solid = all(value and not any(char.isspace() for char in value) for value in values)
-    if solid and (_column(after) or (before == "" and after != "")):
+    if solid and not hole.known and (bare or _column(after) or (before == "" and after != "")):
         return "word"
     return "text"
 
 
 def _column(after: str | Hole | Repeat) -> bool:
-    """Whether blanks alone end the slot."""
-    return isinstance(after, Hole) or (isinstance(after, str) and after[:1].isspace() and after.strip("\n") != "")
+    """Whether nothing but blanks ends the slot."""
+    return isinstance(after, Hole) or (isinstance(after, str) and after.isspace() and "\n" not in after)

@@ -11,12 +11,23 @@ from envace_sdk.json import Json
 
 from ...expressions import to_text
 
-__all__ = ["BLANK", "KNOWN", "MARK", "NUMBER", "PAD", "VALUE", "WORD", "Line", "known_texts", "lines_of"]
+__all__ = ["BLANK", "KNOWN", "MARK", "NUMBER", "PAD", "TIME", "VALUE", "WORD", "Line", "known_texts", "lines_of"]
 
 _JOIN: Final = r"[./\\@+~-]"
+_DAY: Final = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+_MONTH: Final = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_CLOCK: Final = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?"
+_ZONE: Final = r"(?:Z|\ ?(?:GMT|UTC)?[+-]\d\d:?\d\d|\ (?:GMT|UTC))"
 _TOKEN: Final = re.compile(
     rf"""
-    (?P<number> -?\d+(?:\.\d+)? (?! [\w:] | {_JOIN}\w ))
+    (?P<time> (?:
+        \d{{4}}-\d\d-\d\d (?: [T\ ]{_CLOCK} {_ZONE}? )?
+      | (?:{_DAY},?\ )? {_MONTH}\ {{1,2}}\d{{1,2}},?\ (?: \d{{4}}\ {_CLOCK} | {_CLOCK}\ \d{{4}} ) {_ZONE}?
+        (?:\ \([A-Z][\w\ ]{{1,40}}\))?
+      | {_DAY},\ \d{{1,2}}\ {_MONTH}\ \d{{4}}\ {_CLOCK} {_ZONE}?
+      | {_CLOCK} {_ZONE}?
+      ) (?! [\w:] | {_JOIN}\w ) )
+  | (?P<number> -?\d+(?:\.\d+)? (?! [\w:] | {_JOIN}\w ))
   | (?P<word>
         (?:[A-Za-z][A-Za-z0-9+.-]{{0,20}}://)?         # the scheme of an address
         {_JOIN}{{0,4}} \w+
@@ -27,7 +38,7 @@ _TOKEN: Final = re.compile(
         )*
         (?: /(?=[\s'"]|$) )?
     )
-  | (?P<pad> (?<!\n)(?<!^)[^\S\n]{(2,)} )
+  | (?P<pad> (?<!\n)(?<!^)[^\S\n]{{2,}} )
   | (?P<blank> \s)
   | (?P<mark> (?P<sign>[^\w\s]) (?P=sign)* )
     """,
@@ -36,12 +47,13 @@ _TOKEN: Final = re.compile(
 _PLAIN: Final = re.compile(r"[^\W\d]+(?:'[a-z]+)?")
 _EDGE: Final = re.compile(r"[\w/\\@~]")
 
-WORD, VALUE, NUMBER, KNOWN, MARK, BLANK, PAD = range(7)
-"""Kinds of tokens: a word of language; something with digits or joined parts; a number; equal to a known value; a sign
-or several of the same; a blank character; several blanks that are no indentation, as between columns."""
+WORD, VALUE, NUMBER, TIME, KNOWN, MARK, BLANK, PAD = range(8)
+"""Kinds of tokens: a word of language; something with digits or joined parts; a number; a date or a time of day; equal
+to a known value; a sign or several of the same; a blank character; several blanks that are no indentation."""
 
-_KINDS: Final = {"blank": BLANK, "pad": PAD, "mark": MARK, "sign": MARK}
+_KINDS: Final = {"number": NUMBER, "time": TIME, "blank": BLANK, "pad": PAD, "mark": MARK, "sign": MARK}
 _FEW: Final = 64
+_LONGEST_UNIT: Final = 3
 _LONGEST_KNOWN: Final = 10_000
 
 
@@ -54,6 +66,11 @@ class Line:
     text: str = field(compare=False)
     words: int = field(compare=False)
     """How many words of language it has."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is made of words of language and signs only."""
+        return all(kind in (WORD, MARK, BLANK, PAD) for kind in self.kinds)
 
     @classmethod
     def of(cls, tokens: Sequence[str], kinds: Sequence[int]) -> Line:
@@ -98,12 +115,13 @@ def _tokens(text: str, known: Sequence[str]) -> Iterator[tuple[str, int]]:
 
 
 def _plain_tokens(text: str, begin: int, end: int) -> Iterator[tuple[str, int]]:
+    counted = 0
     for found in _TOKEN.finditer(text, begin, end):
         token, group = found.group(), found.lastgroup
+        counted = 2 if group == "number" else counted - 1
         if group == "word":
-            yield token, WORD if _PLAIN.fullmatch(token) else VALUE
-        elif group == "number":
-            yield token, NUMBER
+            unit = counted >= 0 and len(token) <= _LONGEST_UNIT
+            yield token, WORD if _PLAIN.fullmatch(token) and not unit else VALUE
         else:
             yield token, _KINDS[group or ""]
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from .align import GAP, align, common
 from .draft import Draft, Hole, merged
-from .tokens import BLANK, KNOWN, MARK, NUMBER, PAD, Line
+from .tokens import BLANK, KNOWN, MARK, NUMBER, PAD, TIME, Line
 
 __all__ = ["unify"]
 
@@ -59,7 +59,7 @@ def unify(lines: Sequence[Line]) -> Draft:
         texts = column.texts
         if column.literal is not None:
             draft.append(column.literal)
-        elif len(set(texts)) == 1 and column.kind != KNOWN:
+        elif len(set(texts)) == 1 and column.kind not in (KNOWN, TIME):
             draft.append(texts[0])
         else:
             draft.append(Hole(texts, column.kind == KNOWN))
@@ -68,7 +68,7 @@ def unify(lines: Sequence[Line]) -> Draft:
 
 def _columns(form: Line, lines: Sequence[Line]) -> list[_Column]:
     """The form's tokens as columns; known tokens and gaps make columns that differ."""
-    loose = {place for place, kind in enumerate(form.kinds) if kind in (GAP, KNOWN)}
+    loose = {place for place, kind in enumerate(form.kinds) if kind in (GAP, KNOWN, TIME)}
     fixed = [place for place in range(len(form.tokens)) if place not in loose]
     columns = [_Column([])]
     for place in fixed:
