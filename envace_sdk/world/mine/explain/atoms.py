@@ -15,8 +15,9 @@ from .column import FAILED, value_key
 from .evidence import information
 from .fitting import roundest
 from .forms import has, negated
+from .lookups import places
 from .numbers import numbers
-from .paths import distinct_paths, paths
+from .paths import paths
 from .pieces import texts
 from .table import Table
 from .term import Term
@@ -84,7 +85,7 @@ def _unique(atoms: Iterable[Atom]) -> Iterator[Atom]:
 
 
 def _standing(table: Table) -> Iterator[Atom]:
-    known = distinct_paths(table)
+    known = places(table)
     for term in known:
         if term.kind == "boolean":
             yield _of_term(table, term)
@@ -314,7 +315,7 @@ def _grouped(table: Table) -> list[_Groups]:
 
 def _group(table: Table) -> list[_Groups]:
     found = []
-    for term in [*distinct_paths(table), *texts(table)[:_MOST_ALIKE]]:
+    for term in [*places(table), *texts(table)[:_MOST_ALIKE]]:
         if term.kind not in {"text", "number"}:
             continue
         groups: dict[Hashable, list[int]] = {}

@@ -9,6 +9,7 @@ from envace_sdk.json import UNSET
 from .evidence import distinctive, information
 from .forms import default
 from .goal import Goal
+from .lookups import lookups
 from .paths import paths
 from .solver import Solver
 from .table import Table
@@ -29,7 +30,7 @@ def copies(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
     """Paths that have the targets as they are; one example is enough for a value that is met nowhere by chance."""
     enough = table.distinct >= 2 or any(distinctive(value) for value in goal.column)
     if enough:
-        yield from (term for term in paths(table) if goal.met(term))
+        yield from (term for term in [*paths(table), *lookups(table)] if goal.met(term))
 
 
 def defaults(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .arithmetic import arithmetic, deep_arithmetic, features
+from .choices import cases, choices, tables
 from .concatenation import concatenation, pieces
 from .copies import constants, copies, defaults
 from .lists import extensions, literals, pipelines, unions, whole_lists
-from .objects import records
+from .objects import changes, records, removals
 from .solver import Family
 from .truths import truths
 
@@ -15,7 +16,9 @@ __all__ = ["STAGES"]
 STAGES: tuple[tuple[Family, ...], ...] = (
     (constants, copies),
     (features, pieces, whole_lists, defaults),
-    (truths, arithmetic, concatenation, records, extensions, literals),
+    (truths, arithmetic, concatenation, removals, changes, records, extensions, literals),
     (unions, pipelines),
+    (tables, choices),
+    (cases,),
     (deep_arithmetic,),
 )

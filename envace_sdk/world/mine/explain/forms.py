@@ -12,7 +12,7 @@ from .table import Table
 from .term import Term
 from .writing import Level, literal
 
-__all__ = ["choice", "default", "has", "joined", "listed", "negated", "record"]
+__all__ = ["choice", "default", "has", "joined", "keyed", "listed", "negated", "record"]
 
 
 def default(table: Table, term: Term, otherwise: Term) -> Term:
@@ -74,6 +74,12 @@ def record(table: Table, members: dict[str, Term]) -> Term:
     column = _whole(list(members.values()), lambda values: dict(zip(names, values, strict=True)))
     source = f"{{{', '.join(f'{literal(name)}: {term.source}' for name, term in members.items())}}}"
     return table.made(source, column, list(members.values()), Level.MEMBER, 1)
+
+
+def keyed(table: Table, key: Term, value: Term) -> Term:
+    """`{key: value}` with a computed name."""
+    column = _whole([key, value], lambda pair: {str(pair[0]): pair[1]})
+    return table.made(f"{{{key.source}: {value.source}}}", column, (key, value), Level.MEMBER, 1)
 
 
 def _whole(terms: Sequence[Term], make: Callable[[tuple[Any, ...]], Any]) -> Column:

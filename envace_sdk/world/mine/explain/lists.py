@@ -10,8 +10,8 @@ from envace_sdk.json import UNSET
 from .column import column_key, kind_of
 from .forms import listed
 from .goal import Goal
+from .lookups import places
 from .loops import Loop, loop
-from .paths import distinct_paths
 from .selecting import Selection, aligned, selected
 from .sequences import sequences
 from .solver import Solver
@@ -81,7 +81,7 @@ def unions(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
         return
     known = [term for term in sequences(table)[:_MOST_SOURCES] if all(isinstance(v, list) for v in term.column)]
     first = [term for term in known if any(term.column) and _begins(goal, term)]
-    single = [listed(table, [term]) for term in distinct_paths(table) if term.kind in {"text", "number"}]
+    single = [listed(table, [term]) for term in places(table) if term.kind in {"text", "number"}]
     for base in first:
         for more in [*known, *single]:
             if more is not base and not table.budget.spent:

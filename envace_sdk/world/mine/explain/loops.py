@@ -8,28 +8,22 @@ from typing import Any
 from envace_sdk.json import UNSET
 
 from .column import FAILED, Column
-from .paths import distinct_paths, inside
+from .lookups import places
+from .paths import inside
 from .table import Table
 from .term import Term
 from .writing import Level, select
 
-__all__ = ["Loop", "field_of", "loop", "unused_name"]
+__all__ = ["Loop", "field_of", "loop"]
 
 _MOST_ELEMENTS = 600
-_MOST_OUTER = 60
+_MOST_OUTER = 40
 """Paths of the surroundings that are seen from inside."""
-_NAMES = "xyzuvwpqrst"
-
-
-def unused_name(table: Table) -> str:
-    """A short name that the scopes do not have."""
-    taken = {name for scope in table.scopes for name in scope}
-    return next((name for name in _NAMES if name not in taken), "element")
 
 
 def field_of(table: Table, over: Term, name: str) -> Term:
     """`over.map(x, x.name)`."""
-    variable = unused_name(table)
+    variable = table.unused_name()
     column = table.rows(lambda items: _members(items, name), [over.column])
     source = f"{over.at(Level.MEMBER)}.map({variable}, {select(variable, name)})"
     return table.made(source, column, [over], Level.MEMBER, 2)
@@ -48,7 +42,7 @@ class Loop:
     def __init__(self, table: Table, over: Term) -> None:
         self.table = table
         self.over = over
-        self.variable = unused_name(table)
+        self.variable = table.unused_name()
         self.lists = [value if isinstance(value, list) else None for value in over.column]
         self.owners = [row for row, items in enumerate(self.lists) for _ in items or ()]
         elements = tuple(element for items in self.lists for element in items or ())
@@ -68,7 +62,7 @@ class Loop:
             found.extend(level)
         self.own = list(found)
         """Paths of the elements themselves."""
-        for term in distinct_paths(self.table)[:_MOST_OUTER]:
+        for term in places(self.table)[:_MOST_OUTER]:
             column = tuple(term.column[row] for row in self.owners)
             found.append(Term(term.source, column, term.cost, term.level, term.leaves))
         return sorted(found, key=lambda term: term.order)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .collect import Collection
 from .column import kind_of
-from .paths import distinct_paths
+from .lookups import places
 from .sequences import sequences
 from .table import Table
 from .term import Term
@@ -25,7 +25,7 @@ def numbers(table: Table) -> list[Term]:
 
 def _numbers(table: Table) -> list[Term]:
     found = Collection("number", _MOST)
-    known = distinct_paths(table)
+    known = places(table)
     found.extend(term for term in known if term.kind == "number")
     for term in known:
         if not table.budget.spent:
@@ -42,7 +42,8 @@ def _of(table: Table, term: Term) -> Iterator[Term]:
         yield table.call("size", term, cost=2)
         if any(isinstance(value, str) and value.strip()[:1] in set("0123456789.-+") for value in term.column):
             yield from (table.call(name, term) for name in ("int", "double"))
-    elif term.kind == "object":
+    elif term.kind == "object" and "." in term.source and len({_names(value) for value in term.column}) > 1:
+        # The size of a record says nothing.
         yield table.call("size", term, cost=2)
 
 
@@ -50,3 +51,7 @@ def _of_list(table: Table, term: Term) -> Iterator[Term]:
     yield table.call("size", term)
     if kind_of(item for value in term.column if isinstance(value, list) for item in value) == "number":
         yield from (table.call(name, term) for name in ("sum", "min", "max", "first", "last"))
+
+
+def _names(value: object) -> tuple[str, ...]:
+    return tuple(sorted(value)) if isinstance(value, dict) else ()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from envace_sdk.json import UNSET
 
-from .column import FAILED
 from .table import Table
 from .term import Term
 
-__all__ = ["MAX_PATHS", "distinct_paths", "paths"]
+__all__ = ["inside", "paths"]
 
-MAX_PATHS = 240
+_MOST_PATHS = 240
 _MAX_DEPTH = 6
 _MAX_MEMBERS = 60
 _MAX_INDEX = 1
@@ -33,11 +32,11 @@ def _paths(table: Table) -> list[Term]:
     for _ in range(_MAX_DEPTH):
         deeper: list[Term] = []
         for term in sorted(level, key=lambda term: term.order):
-            if len(found) + len(deeper) < MAX_PATHS:
+            if len(found) + len(deeper) < _MOST_PATHS:
                 deeper.extend(inside(table, term))
         found.extend(deeper)
         level = deeper
-    return sorted(found[:MAX_PATHS], key=lambda term: term.order)
+    return sorted(found[:_MOST_PATHS], key=lambda term: term.order)
 
 
 def _named(term: Term) -> Term:
@@ -66,19 +65,3 @@ def inside(table: Table, term: Term) -> list[Term]:
                 made.append(Term(at.source, at.column, term.cost + 1, at.level, (at.source,)))
         return made
     return []
-
-
-def distinct_paths(table: Table) -> list[Term]:
-    """The simplest path for each column that has values."""
-    found: list[Term] = table.fact("distinct paths", _distinct)
-    return found
-
-
-def _distinct(table: Table) -> list[Term]:
-    seen: set[object] = set()
-    found = []
-    for term in paths(table):
-        if term.kind != "nothing" and FAILED not in term.column and term.key not in seen:
-            seen.add(term.key)
-            found.append(term)
-    return found

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .collect import Collection
 from .column import kind_of
-from .paths import distinct_paths
+from .lookups import places
 from .sequences import elements_of, sequences
 from .table import Table
 from .term import Term
@@ -28,7 +28,7 @@ def texts(table: Table) -> list[Term]:
 
 def _texts(table: Table) -> list[Term]:
     found = Collection("text", _MOST)
-    known = distinct_paths(table)
+    known = places(table)
     plain = found.extend(term for term in known if term.kind == "text")
     for term in known:
         if table.budget.spent:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from .collect import Collection
 from .column import kind_of
+from .lookups import places
 from .loops import field_of
-from .paths import distinct_paths
 from .table import Table
 from .term import Term
 
@@ -33,7 +33,7 @@ def elements_of(term: Term) -> Iterator[object]:
 
 def _sequences(table: Table) -> list[Term]:
     found = Collection("list", _MOST)
-    known = distinct_paths(table)
+    known = places(table)
     lists = found.extend(term for term in known if term.kind == "list")
     for term in known:
         if table.budget.spent:

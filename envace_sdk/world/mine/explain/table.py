@@ -26,6 +26,9 @@ from .writing import Level, literal, literal_cost, select
 __all__ = ["Table", "joined_leaves"]
 
 _NOWHERE = State()
+_SHARED = ("paths", "lookups", "places", "sequences", "numbers", "texts", "times")
+"""Facts that are terms, whose values are as well known in some of the rows."""
+_NAMES = "xyzuvwpqrst"
 _LEVELS = {"+": Level.SUM, "-": Level.SUM, "*": Level.PRODUCT, "/": Level.PRODUCT, "%": Level.PRODUCT}
 _METHODS = frozenset({
     "contains", "startsWith", "endsWith", "lowerAscii", "upperAscii", "trim", "capitalize", "split", "join", "replace",
@@ -58,12 +61,9 @@ class Table:
     def narrowed(self, rows: Sequence[int]) -> Table:
         """Some of the rows as a table."""
         made = Table([self.scopes[row] for row in rows], self.budget)
-        paths = self.facts.get("paths")
-        if paths is not None:
-            made.facts["paths"] = [
-                Term(term.source, tuple([term.column[row] for row in rows]), term.cost, term.level, term.leaves)
-                for term in paths
-            ]
+        for name in _SHARED:
+            if name in self.facts:
+                made.facts[name] = [term.of_rows(rows) for term in self.facts[name]]
         return made
 
     def fact(self, name: str, find: Callable[[Table], Any]) -> Any:
@@ -71,6 +71,11 @@ class Table:
         if name not in self.facts:
             self.facts[name] = find(self)
         return self.facts[name]
+
+    def unused_name(self) -> str:
+        """A short name that the scopes do not have."""
+        taken = {name for scope in self.scopes for name in scope}
+        return next((name for name in _NAMES if name not in taken), "element")
 
     def constant(self, value: Json, *, fitted: int = 0) -> Term | None:
         """A literal; None for a number that has none."""

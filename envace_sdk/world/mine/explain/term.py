@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .column import Column, Kind, column_key, kind_of
@@ -39,6 +40,15 @@ class Term:
     def key(self) -> tuple[object, ...]:
         """Equal for terms with equal values."""
         return column_key(self.column)
+
+    def of_rows(self, rows: Sequence[int]) -> Term:
+        """The same expression in some of the rows."""
+        column = self.column
+        made = replace(self, column=tuple([column[row] for row in rows]))
+        known = self.__dict__.get("key")
+        if known is not None:
+            made.__dict__["key"] = tuple([known[row] for row in rows])
+        return made
 
     @cached_property
     def order(self) -> tuple[int, int, int, str]:

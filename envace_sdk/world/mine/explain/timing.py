@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations
 
-from .paths import distinct_paths
+from .lookups import places
 from .table import Table
 from .term import Term
 
@@ -22,7 +22,7 @@ def times(table: Table) -> list[Term]:
 
 def _times(table: Table) -> list[Term]:
     found = []
-    for term in distinct_paths(table):
+    for term in places(table):
         if term.kind == "time":
             found.append(term)
         elif term.kind == "text":
