@@ -87,7 +87,7 @@ def _unique(atoms: Iterable[Atom]) -> Iterator[Atom]:
 def _standing(table: Table) -> Iterator[Atom]:
     known = places(table)
     for term in known:
-        if term.kind == "boolean":
+        if term.kind == "boolean" and table.concerns(term):
             yield _of_term(table, term)
     yield from _presence(table)
     yield from _alike(table, known)
@@ -96,7 +96,8 @@ def _standing(table: Table) -> Iterator[Atom]:
     yield from _within(table, plain)
     yield from _equalities(table)
     for term in plain:
-        yield from _fixed_parts(table, term)
+        if table.concerns(term):
+            yield from _fixed_parts(table, term)
     yield from _orders(table, numbers(table)[:_MOST_NUMBERS])
     yield from _orders(table, times(table))
 
@@ -120,6 +121,8 @@ def _presence(table: Table) -> Iterator[Atom]:
     """What is there, and what is null."""
     everything = (1 << table.size) - 1
     for term in paths(table):
+        if not table.concerns(term):
+            continue
         absent = bits_of(row for row, value in enumerate(term.column) if value is UNSET or value is FAILED)
         empty = bits_of(row for row, value in enumerate(term.column) if value is None)
         if absent:
@@ -157,7 +160,8 @@ def _alike(table: Table, known: Sequence[Term]) -> Iterator[Atom]:
         for left, right in combinations(group, 2):
             if table.budget.spent:
                 return
-            yield from _pair_atom(table, "==", left, right)
+            if table.concerns(left, right):
+                yield from _pair_atom(table, "==", left, right)
 
 
 def _pair_atom(table: Table, operator: str, left: Term, right: Term) -> Iterator[Atom]:
@@ -194,8 +198,9 @@ def _orders(table: Table, known: Sequence[Term]) -> Iterator[Atom]:
     for left, right in combinations(known, 2):
         if table.budget.spent:
             return
-        yield from _pair_atom(table, "<", left, right)
-        yield from _pair_atom(table, ">", left, right)
+        if table.concerns(left, right):
+            yield from _pair_atom(table, "<", left, right)
+            yield from _pair_atom(table, ">", left, right)
 
 
 def _members(table: Table, known: Sequence[Term]) -> Iterator[Atom]:
@@ -211,6 +216,8 @@ def _members(table: Table, known: Sequence[Term]) -> Iterator[Atom]:
         else:
             continue
         for term in scalars:
+            if not table.concerns(term, container):
+                continue
             table.budget.spend(table.size // 4)
             yes = no = 0
             for row, inside in enumerate(keys):
@@ -230,7 +237,7 @@ def _within(table: Table, plain: Sequence[Term]) -> Iterator[Atom]:
         if max((len(value) for value in whole.column if isinstance(value, str)), default=0) < 3:
             continue
         for part in plain:
-            if part is whole or table.budget.spent:
+            if part is whole or table.budget.spent or not table.concerns(whole, part):
                 continue
             table.budget.spend(table.size // 2)
             held = [
@@ -272,7 +279,7 @@ def _folded_term(table: Table, whole: Term, part: Term) -> Term:
 def fitted_atoms(table: Table, yes: Sequence[int], no: Sequence[int]) -> Iterator[Atom]:
     """Comparisons with constants that these rows suggest."""
     table.budget.spend((len(yes) + len(no)) * _MOST_MEASURED // 4)
-    for term in numbers(table)[:_MOST_MEASURED]:
+    for term in [term for term in numbers(table) if table.concerns(term)][:_MOST_MEASURED]:
         yield from _threshold(table, term, yes, no)
     for groups in _grouped(table):
         yield from _choices(table, groups, yes, no)
@@ -316,7 +323,7 @@ def _grouped(table: Table) -> list[_Groups]:
 def _group(table: Table) -> list[_Groups]:
     found = []
     for term in [*places(table), *texts(table)[:_MOST_ALIKE]]:
-        if term.kind not in {"text", "number"}:
+        if term.kind not in {"text", "number"} or not table.concerns(term):
             continue
         groups: dict[Hashable, list[int]] = {}
         for row, key in enumerate(term.key):

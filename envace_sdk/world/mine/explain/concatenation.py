@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 
 from .goal import Goal
@@ -12,7 +12,7 @@ from .solver import Solver
 from .table import Table
 from .term import Term
 
-__all__ = ["concatenation", "pieces"]
+__all__ = ["common_start", "concatenation", "pieces"]
 
 _MOST_STATES = 240
 _MOST_PARTS = 60
@@ -60,7 +60,8 @@ def _sum(table: Table, way: list[str | Term]) -> Term | None:
     return made
 
 
-def _common_start(texts: list[str]) -> str:
+def common_start(texts: Sequence[str]) -> str:
+    """What all texts begin with."""
     first, last = min(texts), max(texts)
     size = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
     return first[:size]
@@ -101,7 +102,7 @@ class _Way:
         targets = self._targets
         rests = [target[place:] for target, place in zip(targets, places, strict=True)]
         self._table.budget.spend(len(rests))
-        common = _common_start(rests)
+        common = common_start(rests)
         if len(set(rests)) == 1:
             yield self._price(common), end, (common,)
         for term, column in zip(self._parts, self._columns, strict=True):

@@ -6,8 +6,10 @@ from .arithmetic import arithmetic, deep_arithmetic, features
 from .choices import cases, choices, tables
 from .concatenation import concatenation, pieces
 from .copies import constants, copies, defaults
+from .dates import dates
 from .lists import extensions, literals, pipelines, unions, whole_lists
 from .objects import changes, records, removals
+from .rewriting import cuts, edits, joins, parts_between, replacements, wrapped
 from .solver import Family
 from .truths import truths
 
@@ -16,8 +18,8 @@ __all__ = ["STAGES"]
 STAGES: tuple[tuple[Family, ...], ...] = (
     (constants, copies),
     (features, pieces, whole_lists, defaults),
-    (truths, arithmetic, concatenation, removals, changes, records, extensions, literals),
-    (unions, pipelines),
+    (truths, arithmetic, dates, cuts, replacements, concatenation, removals, changes, records, extensions, literals),
+    (unions, pipelines, edits, parts_between, joins, wrapped),
     (tables, choices),
     (cases,),
     (deep_arithmetic,),

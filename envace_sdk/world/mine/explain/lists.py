@@ -196,9 +196,11 @@ def _selections(goal: Goal, inside: Loop) -> Iterator[Selection]:
             if None in wanted:
                 continue
             chosen = tuple(places for places in wanted if places is not None)
-            alike = [] if whole and member is None else [row for row, keys in enumerate(among) if _alike(keys)]
+            alike = [row for row, keys in enumerate(among) if _alike(keys)]
             if len(alike) < len(among):
                 yield Selection(over, chosen, frozenset(alike))
+            elif whole and member is None:
+                yield Selection(over, chosen)
     if all(len(have) == len(want) for have, want in zip(over.column, goal.column, strict=True)):
         yield Selection(over, tuple(tuple(range(len(value))) for value in over.column))
 

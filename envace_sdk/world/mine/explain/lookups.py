@@ -13,7 +13,7 @@ from .table import Table
 from .term import Term
 from .writing import Level, select
 
-__all__ = ["lookups", "places"]
+__all__ = ["is_map", "lookups", "places"]
 
 _MOST_HOLDERS = 6
 _MOST_KEYS = 16
@@ -35,6 +35,13 @@ def _places(table: Table) -> list[Term]:
             seen.add(term.key)
             found.append(term)
     return sorted(found, key=lambda term: term.order)
+
+
+def is_map(term: Term) -> bool:
+    """Whether the term is an object whose names are data; those of a record are always the same."""
+    if term.kind != "object" or "." not in term.source:
+        return False
+    return len({tuple(sorted(value)) for value in term.column if isinstance(value, dict)}) > 1
 
 
 def lookups(table: Table) -> list[Term]:

@@ -50,7 +50,7 @@ class Loop:
         scopes = [
             {**table.scopes[row], self.variable: element} for row, element in zip(self.owners, elements, strict=True)
         ]
-        self.inner = Table(scopes, table.budget)
+        self.inner = Table(scopes, table.budget, self.variable)
         self.inner.facts["paths"] = self._paths(elements)
 
     def _paths(self, elements: Column) -> list[Term]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .collect import Collection
 from .column import kind_of
-from .lookups import places
+from .lookups import is_map, places
 from .sequences import sequences
 from .table import Table
 from .term import Term
@@ -28,12 +28,13 @@ def _numbers(table: Table) -> list[Term]:
     known = places(table)
     found.extend(term for term in known if term.kind == "number")
     for term in known:
-        if not table.budget.spent:
+        if table.concerns(term) and not table.budget.spent:
             found.extend(_of(table, term))
     for term in sequences(table):
-        if not table.budget.spent:
+        if table.concerns(term) and not table.budget.spent:
             found.extend(_of_list(table, term))
-    found.extend(spans(table))
+    if table.focus is None:
+        found.extend(spans(table))
     return found.terms()
 
 
@@ -42,8 +43,7 @@ def _of(table: Table, term: Term) -> Iterator[Term]:
         yield table.call("size", term, cost=2)
         if any(isinstance(value, str) and value.strip()[:1] in set("0123456789.-+") for value in term.column):
             yield from (table.call(name, term) for name in ("int", "double"))
-    elif term.kind == "object" and "." in term.source and len({_names(value) for value in term.column}) > 1:
-        # The size of a record says nothing.
+    elif is_map(term):
         yield table.call("size", term, cost=2)
 
 
@@ -51,7 +51,3 @@ def _of_list(table: Table, term: Term) -> Iterator[Term]:
     yield table.call("size", term)
     if kind_of(item for value in term.column if isinstance(value, list) for item in value) == "number":
         yield from (table.call(name, term) for name in ("sum", "min", "max", "first", "last"))
-
-
-def _names(value: object) -> tuple[str, ...]:
-    return tuple(sorted(value)) if isinstance(value, dict) else ()

@@ -12,7 +12,7 @@ from .table import Table
 from .term import Term
 from .timing import time_texts
 
-__all__ = ["texts"]
+__all__ = ["plain_texts", "texts"]
 
 _MOST = 160
 _LONG = 400
@@ -37,19 +37,25 @@ def _texts(table: Table) -> list[Term]:
             found.add(table.call("string", term))
         if term.kind == "number":
             found.extend(_decimals(table, term))
-    found.extend(time_texts(table))
+    if table.focus is None:
+        found.extend(time_texts(table))
     joined = found.extend(_joined(table, plain))
     for term in [*plain, *joined]:
-        if not table.budget.spent:
+        if table.concerns(term) and not table.budget.spent:
             found.extend(_path_parts(table, term))
     for term in plain:
-        if not table.budget.spent:
+        if table.concerns(term) and not table.budget.spent:
             found.extend(_cases(table, term))
             found.extend(_parts(table, term))
     for term in sequences(table):
-        if not table.budget.spent and kind_of(elements_of(term)) == "text":
+        if table.concerns(term) and not table.budget.spent and kind_of(elements_of(term)) == "text":
             found.extend(table.call(name, term) for name in ("first", "last"))
     return found.terms()
+
+
+def plain_texts(table: Table) -> list[Term]:
+    """Texts that are just there."""
+    return [term for term in places(table) if term.kind == "text"]
 
 
 def values_of(term: Term) -> list[str]:
@@ -68,10 +74,11 @@ def _joined(table: Table, plain: list[Term]) -> Iterator[Term]:
     folders = [term for term in plain if _like_paths(term)][:6]
     for folder in folders:
         for name in plain[:12]:
-            if name is not folder and any(len(text) < 200 for text in values_of(name)):
+            if name is not folder and table.concerns(folder, name) and any(len(text) < 200 for text in values_of(name)):
                 yield table.call("joinpath", folder, name)
     for folder in folders:
-        yield table.call("joinpath", folder)
+        if table.concerns(folder):
+            yield table.call("joinpath", folder)
 
 
 def _like_paths(term: Term) -> bool:

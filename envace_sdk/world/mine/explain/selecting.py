@@ -18,7 +18,7 @@ from .term import Term
 from .truths import conditions
 from .verify import values
 
-__all__ = ["Selection", "aligned", "selected"]
+__all__ = ["Selection", "aligned", "ends", "selected"]
 
 _MOST_TOLD = 90
 """Elements from which a condition is learnt; it is checked on all of them."""
@@ -155,7 +155,7 @@ def _in_order(table: Table, selection: Selection, sorter: _Order | None = None) 
     if selection.everything:
         yield base
         return
-    yield from _ends(table, base, selection)
+    yield from ends(table, base, selection)
     if sorter is not None:
         original = Selection(selection.over, _unsorted(selection, sorter), selection.unsure)
         for filtered in _filtered(table, original):
@@ -173,7 +173,7 @@ def _unsorted(selection: Selection, sorter: _Order) -> tuple[tuple[int, ...], ..
     return tuple(made)
 
 
-def _ends(table: Table, base: Term, selection: Selection) -> Iterator[Term]:
+def ends(table: Table, base: Term, selection: Selection) -> Iterator[Term]:
     """The first or last so many, or all but the first."""
     sizes = [len(items) for items in base.column]
     amounts = [len(chosen) for chosen in selection.wanted]
@@ -233,7 +233,7 @@ def _filtered(table: Table, selection: Selection) -> Iterator[Term]:
             if not cut:
                 yield made
             elif len(full) > 1 or most > 1:
-                yield from _ends(table, made, _first_of(made, selection))
+                yield from ends(table, made, _first_of(made, selection))
 
 
 def _first_of(base: Term, selection: Selection) -> Selection:
@@ -269,7 +269,7 @@ def _conditions(inside: Loop, yes: Sequence[int], no: Sequence[int]) -> Iterator
     place = {row: at for at, row in enumerate(rows)}
     found = conditions(table, [place[row] for row in some_yes], [place[row] for row in some_no])
     for term in found:
-        if not any(inside.owns(leaf) for leaf in term.leaves):
+        if not table.concerns(term):
             continue
         column = values(term.source, inside.inner.scopes)
         if all(column[row] is True for row in yes) and all(column[row] is False for row in no):
@@ -293,4 +293,4 @@ def _slices(table: Table, base: Term, selection: Selection) -> Iterator[Term]:
         return
     for begin in _amounts(table, begins, sizes):
         rest = table.call("drop", base, begin)
-        yield from _ends(table, rest, _first_of(rest, selection))
+        yield from ends(table, rest, _first_of(rest, selection))

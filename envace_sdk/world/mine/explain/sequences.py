@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .collect import Collection
 from .column import kind_of
-from .lookups import places
+from .lookups import is_map, places
 from .loops import field_of
 from .table import Table
 from .term import Term
@@ -36,14 +36,14 @@ def _sequences(table: Table) -> list[Term]:
     known = places(table)
     lists = found.extend(term for term in known if term.kind == "list")
     for term in known:
-        if table.budget.spent:
-            break
+        if table.budget.spent or not table.concerns(term):
+            continue
         if term.kind == "text":
             found.extend(_of_text(table, term))
-        elif term.kind == "object" and any(value for value in term.column):
+        elif is_map(term):
             found.extend(table.call(name, term) for name in ("keys", "values"))
     for term in lists:
-        if not table.budget.spent:
+        if table.concerns(term) and not table.budget.spent:
             found.extend(fields(table, term))
     return found.terms()
 

@@ -41,9 +41,13 @@ _METHODS = frozenset({
 class Table:
     """The scopes of the examples, and terms over them."""
 
-    def __init__(self, scopes: Sequence[Mapping[str, Json]], budget: Budget | None = None) -> None:
+    def __init__(
+        self, scopes: Sequence[Mapping[str, Json]], budget: Budget | None = None, focus: str | None = None
+    ) -> None:
         self.scopes = [timed(scope) for scope in scopes]
         self.budget = budget or Budget()
+        self.focus = focus
+        """The name that it is all about, if there is one: that of the elements, in a table of them."""
         self.facts: dict[str, Any] = {}
         """What the families have found out about these scopes, by the name of the family."""
         self._scope = Scope({}, _NOWHERE)
@@ -60,7 +64,7 @@ class Table:
 
     def narrowed(self, rows: Sequence[int]) -> Table:
         """Some of the rows as a table."""
-        made = Table([self.scopes[row] for row in rows], self.budget)
+        made = Table([self.scopes[row] for row in rows], self.budget, self.focus)
         for name in _SHARED:
             if name in self.facts:
                 made.facts[name] = [term.of_rows(rows) for term in self.facts[name]]
@@ -71,6 +75,13 @@ class Table:
         if name not in self.facts:
             self.facts[name] = find(self)
         return self.facts[name]
+
+    def concerns(self, *terms: Term) -> bool:
+        """Whether one of the terms reads what the table is about."""
+        focus = self.focus
+        if focus is None:
+            return True
+        return any(leaf == focus or leaf.startswith((f"{focus}.", f"{focus}[")) for t in terms for leaf in t.leaves)
 
     def unused_name(self) -> str:
         """A short name that the scopes do not have."""
