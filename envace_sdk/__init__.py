@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .errors import EnvaceError
     from .inprocess import RehearsedTools
+    from .recordings import Recording
     from .rehearse import Environment, Rehearsal, Rehearser, Worlds
     from .tools import Fixture, Tool, ToolCall, ToolResult, Toolset
     from .world import Dynamics, State, World
@@ -20,6 +21,7 @@ __all__ = [
     "EnvaceError",
     "Environment",
     "Fixture",
+    "Recording",
     "Rehearsal",
     "RehearsedTools",
     "Rehearser",
@@ -35,6 +37,7 @@ __all__ = [
 _HOMES = {
     "errors": ("EnvaceError",),
     "inprocess": ("RehearsedTools",),
+    "recordings": ("Recording",),
     "rehearse": ("Environment", "Rehearsal", "Rehearser", "Worlds"),
     "tools": ("Fixture", "Tool", "ToolCall", "ToolResult", "Toolset"),
     "world": ("Dynamics", "State", "World"),

@@ -19,6 +19,10 @@ COMMANDS: Final = {
     "eval": ("envace_sdk.cli.eval_commands:evaluate", "Measure how close a twin comes to the real server."),
     "infer": ("envace_sdk.cli.infer_command:infer", "Write a toolset's dynamics from its schemas."),
     "record": ("envace_sdk.cli.record_command:record", "Record a real MCP server, for its twin."),
+    "recordings": (
+        "envace_sdk.cli.recordings_commands:recordings",
+        "Look into recordings and traces, and convert them.",
+    ),
     "serve": ("envace_sdk.cli.serve_command:serve", "Serve rehearsed tools to any MCP client."),
     "tasks": ("envace_sdk.cli.tasks_commands:tasks", "Check a toolset's tasks."),
     "tools": ("envace_sdk.cli.tools_commands:tools", "List, lint, pull and convert tool catalogues."),

@@ -1,10 +1,15 @@
-"""Recordings of real servers: the file format, what goes into it, and what comes out of it."""
+"""Recordings of real servers: the file format, what goes into it, and what comes out of it.
+
+`Recording` is the way in for who has recordings, or traces, and wants calls; the rest is what it is made of.
+"""
 
 from .dialogues import Dialogues, Final, Turn
+from .findings import Finding
 from .format import FORMAT, VERSION, Client, Event, Exchange, Header, Notice, Session
 from .matching import Matching, differences, explain_miss
 from .modes import RecordMode
 from .reader import RecordingFile, is_recording, read_recording
+from .recording import RecordedCall, Recording
 from .redact import REDACTED, Redact, SecretRedactor, no_redaction
 from .tape import Episode, Tape
 from .writer import Writer
@@ -19,10 +24,13 @@ __all__ = [
     "Event",
     "Exchange",
     "Final",
+    "Finding",
     "Header",
     "Matching",
     "Notice",
     "RecordMode",
+    "RecordedCall",
+    "Recording",
     "RecordingFile",
     "Redact",
     "SecretRedactor",

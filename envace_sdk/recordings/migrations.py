@@ -10,7 +10,7 @@ from envace_sdk.json import Json
 from .documents import parse
 from .findings import FieldError
 
-__all__ = ["is_headerless", "migrate_call"]
+__all__ = ["is_headerless", "migrate_call", "plain_result"]
 
 _KEYS = frozenset({"episode", "tool", "arguments", "result", "is_error"})
 
@@ -57,9 +57,32 @@ def migrate_call(line: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
+def plain_result(wire: Mapping[str, Json]) -> tuple[Json, bool]:
+    """The `result` and the `is_error` of a line of version 1, in the shortest way that is read back as this result."""
+    is_error = wire.get("isError") is True
+    blocks = wire.get("content")
+    content = [block for block in blocks if _is_block(block)] if isinstance(blocks, list) else []
+    kept: dict[str, Json] = {**wire, "content": content, "isError": is_error}
+    kept.pop("_meta", None)
+    short = [wire["structuredContent"]] if "structuredContent" in wire else []
+    short += [block["text"] for block in content if block.keys() == {"type", "text"} and isinstance(block["text"], str)]
+    for value in short[:1]:
+        if _same(value, kept, is_error=is_error):
+            return value, is_error
+    del kept["isError"]
+    return kept, is_error
+
+
+def _same(value: Json, wire: Mapping[str, Json], *, is_error: bool) -> bool:
+    try:
+        return _result(value, is_error=is_error) == wire
+    except FieldError:
+        return False
+
+
 def _result(value: Json, *, is_error: bool) -> dict[str, Json]:
     if isinstance(value, dict) and isinstance(value.get("content"), list):
-        if not all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in value["content"]):
+        if not all(map(_is_block, value["content"])):
             raise FieldError("result.content", "expected a list of content blocks, each with a `type`")
         kept = {name: member for name, member in value.items() if name != "_meta"}
         return {**kept, "isError": is_error or value.get("isError") is True}
@@ -69,3 +92,7 @@ def _result(value: Json, *, is_error: bool) -> dict[str, Json]:
     if is_error:
         return {"content": content, "isError": True}
     return {"content": content, "structuredContent": value, "isError": False}
+
+
+def _is_block(block: Json) -> bool:
+    return isinstance(block, dict) and isinstance(block.get("type"), str)

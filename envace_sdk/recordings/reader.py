@@ -24,6 +24,8 @@ __all__ = ["PLAIN", "RecordingFile", "is_recording", "read_recording"]
 
 PLAIN: Final = "calls, one a line"
 
+_KINDS: Final = frozenset({"session", "exchange", "notice"})
+
 logger = logging.getLogger(__name__)
 
 
@@ -114,25 +116,39 @@ def _own(parts: Iterable[Document | Broken], path: Path, findings: Findings) -> 
             else:
                 findings.error(part.line, part.field, part.message)
             continue
-        for value, prefix in _values(part.value):
-            try:
-                reading.take(value, part.line)
-            except FieldError as error:
-                findings.error(part.line, ".".join(filter(None, (prefix, error.field))), error.message)
+        _take(part, reading, findings)
     return replace(reading.recording(torn), path=path, findings=findings.listed())
 
 
 def _imported(form: Foreign, parts: Iterable[Document | Broken], path: Path, findings: Findings) -> RecordingFile:
-    whole: list[Document] = []
+    """What a form of others tells of, and calls, one a line, that somebody put into the same file."""
+    theirs: list[Document] = []
+    own = _Reading(findings)
     for part in parts:
-        if isinstance(part, Document):
-            whole.append(part)
+        if isinstance(part, Document) and not form.recognises(part.value) and _is_own(part.value):
+            _take(part, own, findings)
+        elif isinstance(part, Document):
+            theirs.append(part)
         else:
             findings.error(part.line, part.field, part.message)
-    found = form.read(whole, findings)
-    exchanges, lines = tuple(exchange for exchange, _ in found), tuple(line for _, line in found)
-    header = Header(version=1)
-    return RecordingFile(header, (), exchanges, (), "", path, form.name, lines, findings.listed())
+    found = form.read(theirs, findings)
+    plain = own.recording("")
+    return RecordingFile(
+        Header(version=1),
+        exchanges=(*plain.exchanges, *(exchange for exchange, _ in found)),
+        path=path,
+        form=form.name,
+        lines=(*plain.lines, *(line for _, line in found)),
+        findings=findings.listed(),
+    )
+
+
+def _take(part: Document, reading: _Reading, findings: Findings) -> None:
+    for value, prefix in _values(part.value):
+        try:
+            reading.take(value, part.line)
+        except FieldError as error:
+            findings.error(part.line, ".".join(filter(None, (prefix, error.field))), error.message)
 
 
 def _is_own(value: Json) -> bool:
@@ -173,10 +189,14 @@ class _Reading:
         """
         if not isinstance(record, dict):
             raise FieldError("", "expected an object")
-        if self._header is None:
-            self._header = self._begin(record, line)
-        if self._header.version == 1:
+        header = self._header or self._begin(record, line)
+        if header.version == 1:
+            self._header = header
             record = migrate_call(record)
+        self._take(record, line)
+        self._header = header  # only now: of a file whose header is lost, the first sound line shows what it is
+
+    def _take(self, record: Mapping[str, Json], line: int) -> None:
         kind = record.get("kind")
         if kind == "exchange":
             exchange = Exchange.from_json(record)
@@ -206,6 +226,8 @@ class _Reading:
         try:
             return Header.from_json(record)
         except FieldError as error:
+            if record.get("kind") not in _KINDS:
+                raise
             self._findings.error(line, error.field, error.message)
             return Header()
         except FixtureError as error:

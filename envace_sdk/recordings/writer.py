@@ -21,7 +21,7 @@ from .format import Header
 from .reader import is_recording
 from .redact import Redact, SecretRedactor
 
-__all__ = ["Writer"]
+__all__ = ["Writer", "encoded"]
 
 _CHUNK = 1 << 16
 
@@ -82,8 +82,7 @@ class Writer:
         self._append(self._redact(line))
 
     def _append(self, line: Json) -> None:
-        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
-        data = memoryview(_encoded(line, text))
+        data = memoryview(encoded(line, separators=(",", ":")))
         try:
             while data:
                 data = data[os.write(self._file, data) :]
@@ -122,8 +121,9 @@ class Writer:
         os.ftruncate(self._file, end)
 
 
-def _encoded(line: Json, text: str) -> bytes:
+def encoded(line: Json, *, separators: tuple[str, str] | None = None) -> bytes:
+    """A line of JSON."""
     try:
-        return text.encode() + b"\n"
+        return json.dumps(line, ensure_ascii=False, separators=separators).encode() + b"\n"
     except UnicodeEncodeError:  # a lone surrogate, which only an escape can hold
-        return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+        return json.dumps(line, separators=separators).encode() + b"\n"
