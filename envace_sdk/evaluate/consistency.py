@@ -1,13 +1,22 @@
 """Whether the world a player shows hangs together: drawn from what the recorded answers show of the real one.
 
 *Repeated reads*: two equal calls that follow each other, with nothing between them but calls of tools that read, and
-that were answered alike; the played answers must be equal. *Read after write*: leaves of a recorded answer that a write
-of the episode caused: those that differ from the last answer to an equal call, and those whose telling value came into
-the episode with a write and is not in the call's own arguments. Left out are free values, which nothing could tell.
-*Created*: a call that names what was created earlier in the episode, and succeeded; it must succeed. *Gone*: a call
-that names what a write named since, that failed though calls naming it had succeeded before; it must fail. And a value
-that the last answer to an equal call showed and this one does not, where a write in between named it: it must not be
-shown.
+that were answered alike; the played answers must be equal, and no misses.
+
+*Read after write*: leaves of the recorded answer of a tool that does not write, which a write of the episode caused:
+those that differ from the last answer to an equal call, and those whose telling value came into the episode with a
+write and is not in the call's own arguments. Left out are free values, which nothing could tell.
+
+*Created*: values that a write of the episode brought into the world. Where a tool that does not write shows one, the
+played answer must show it too; where a call refers to one and succeeded, it must succeed. A value was brought by a
+write if that was the first to name it or answer it and no recording shows it to be there from the start, or if a call
+that refers to it had failed before.
+
+*Gone*: a call that failed, referring to what a write has named since a call referring to it last succeeded; it must
+fail. And a telling value that the last answer to an equal call showed and this one does not, where a write in between
+named it; it must not be shown.
+
+An argument refers to a thing if its value is repeated in a recorded error of the tool.
 """
 
 from __future__ import annotations
@@ -15,8 +24,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from envace_sdk.json import UNSET
+
 from .exam import Exam, Question
-from .outline import Leaf
+from .outline import align, equal_leaves
 from .roles import equal_calls
 
 __all__ = ["Checks", "Watch", "repeated_reads"]
@@ -29,6 +40,7 @@ class Checks:
     after_write: frozenset[str] = frozenset()
     """Exact paths of leaves that an earlier write caused."""
     must_succeed: bool = False
+    must_show: frozenset[str] = frozenset()
     must_fail: bool = False
     must_not_show: frozenset[str] = frozenset()
 
@@ -37,16 +49,16 @@ class Checks:
 class _Thing:
     """A telling value, as an episode has it so far."""
 
-    since: int
-    created_by: str | None
-    """The tool that brought it into the episode, if that was a write."""
-    is_created: bool
-    succeeded: bool = False
+    brought: bool
+    """Whether a write brought it into the world."""
+    maker: str = ""
+    """The tool that did."""
+    succeeded: int = -1
+    """When a call that named it last succeeded, or an answer last showed it."""
     failed: bool = False
+    """Whether a call that refers to it has failed."""
     written: int = -1
-    """The last successful write that named it."""
-    retrieved: int = -1
-    """The last successful call that named it."""
+    """When a write last named it, after it was there."""
 
 
 @dataclass(slots=True)
@@ -55,39 +67,53 @@ class Watch:
 
     exam: Exam
     _things: dict[str, _Thing] = field(default_factory=dict)
-    _answers: dict[str, tuple[int, list[Leaf]]] = field(default_factory=dict)
+    _answers: dict[str, tuple[int, Question]] = field(default_factory=dict)
     _place: int = 0
 
     def checks(self, question: Question) -> Checks:
         """What to check of this call; the next one is asked about next."""
         checks = Checks()
-        call, failed = question.fixture.call, question.fixture.result.is_error
-        named = [thing for text in question.given.telling if (thing := self._things.get(text)) is not None]
-        if failed:
+        call = question.fixture.call
+        referred = [self._things[text] for text in self._referred(question) if text in self._things]
+        if question.fixture.result.is_error:
             checks.must_fail = any(
-                thing.written > thing.since and thing.retrieved >= 0 and thing.created_by != call.name
-                for thing in named
+                thing.written >= thing.succeeded >= 0 and thing.maker != call.name for thing in referred
             )
         else:
-            checks.must_succeed = any(thing.is_created for thing in named)
+            checks.must_succeed = any(thing.brought for thing in referred)
             if not self.exam.roles.writes(call.name):
                 checks.after_write = self._after_write(question)
+                checks.must_show = self._brought(question)
                 checks.must_not_show = self._gone(question)
         self._take(question)
         return checks
 
+    def _referred(self, question: Question) -> list[str]:
+        tool = question.fixture.call.name
+        telling = question.given.telling
+        return [
+            leaf.text for leaf in question.given.leaves if leaf.text in telling and self.exam.refers(tool, leaf.name)
+        ]
+
     def _after_write(self, question: Question) -> frozenset[str]:
         before = self._answers.get(question.given.key)
-        earlier = None if before is None else {(leaf.path, leaf.text) for leaf in before[1]}
+        earlier = () if before is None else align(question.form, before[1].form)
+        changed = {path for path, one, other in earlier if one is not UNSET and not equal_leaves(one, other)}
         found = set()
         for leaf in question.leaves:
             thing = self._things.get(leaf.text)
-            is_telling = self.exam.common.telling(leaf.text)
-            caused = thing is not None and thing.created_by is not None and leaf.text not in question.given.values
-            changed = earlier is not None and (leaf.path, leaf.text) not in earlier
-            if (caused or changed) and (question.kinds[leaf.path] != "free" or not is_telling):
+            caused = thing is not None and thing.brought and leaf.text not in question.given.parts
+            could_be_known = question.kinds[leaf.path] != "free" or not self.exam.common.telling(leaf.text)
+            if (caused or leaf.path in changed) and could_be_known:
                 found.add(leaf.path)
         return frozenset(found)
+
+    def _brought(self, question: Question) -> frozenset[str]:
+        return frozenset(
+            leaf.text
+            for leaf in question.leaves
+            if (thing := self._things.get(leaf.text)) is not None and thing.brought
+        )
 
     def _gone(self, question: Question) -> frozenset[str]:
         before = self._answers.get(question.given.key)
@@ -96,37 +122,35 @@ class Watch:
         now = {leaf.text for leaf in question.leaves}
         return frozenset(
             leaf.text
-            for leaf in before[1]
+            for leaf in before[1].leaves
             if leaf.text not in now and (thing := self._things.get(leaf.text)) is not None and thing.written > before[0]
         )
 
     def _take(self, question: Question) -> None:
-        tool, failed = question.fixture.call.name, question.fixture.result.is_error
-        writes = self.exam.roles.writes(tool) and not failed
-        creates = self.exam.roles.of(tool) == "create" and not failed
-        for text in question.given.telling:
-            thing = self._things.get(text)
-            if thing is None:
-                is_new = text not in self.exam.background.met
-                thing = self._things[text] = _Thing(
-                    self._place, tool if writes and is_new else None, creates and is_new
-                )
-            elif writes:
-                thing.written = self._place
-                if thing.failed and not thing.succeeded:
-                    thing.is_created = True
-            if failed:
-                thing.failed = True
-            else:
-                thing.succeeded = True
-                thing.retrieved = self._place
-        for leaf in question.leaves if not failed else ():
-            if self.exam.common.telling(leaf.text) and leaf.text not in self._things:
-                self._things[leaf.text] = _Thing(self._place, tool if writes else None, writes, succeeded=True)
-                self._things[leaf.text].retrieved = self._place
-        if not failed:
-            self._answers[question.given.key] = (self._place, question.leaves)
+        tool = question.fixture.call.name
+        if question.fixture.result.is_error:
+            for text in self._referred(question):
+                self._things.setdefault(text, _Thing(brought=False)).failed = True
+        else:
+            writes = self.exam.roles.writes(tool)
+            for text in question.given.telling:
+                self._meet(text, tool, writes=writes, named=True)
+            for leaf in question.leaves:
+                if self.exam.common.telling(leaf.text):
+                    self._meet(leaf.text, tool, writes=writes, named=False)
+            self._answers[question.given.key] = (self._place, question)
         self._place += 1
+
+    def _meet(self, text: str, tool: str, *, writes: bool, named: bool) -> None:
+        thing = self._things.get(text)
+        if thing is None:
+            brought = writes and text not in self.exam.initial
+            thing = self._things[text] = _Thing(brought, tool if brought else "")
+        elif writes and thing.failed and thing.succeeded < 0:
+            thing.brought, thing.maker = True, tool
+        elif writes and named:
+            thing.written = self._place
+        thing.succeeded = self._place
 
 
 def repeated_reads(exam: Exam, questions: Sequence[Question]) -> list[tuple[int, int]]:
@@ -138,5 +162,5 @@ def repeated_reads(exam: Exam, questions: Sequence[Question]) -> list[tuple[int,
         if questions[start].form == questions[end].form
         and fixtures[start].result.is_error == fixtures[end].result.is_error
         and all(exam.roles.of(f.call.name) == "read" or f.result.is_error for f in fixtures[start + 1 : end])
-        and (exam.roles.of(fixtures[start].call.name) in ("read", "unknown") or fixtures[start].result.is_error)
+        and (exam.roles.of(fixtures[start].call.name) != "write" or fixtures[start].result.is_error)
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +15,11 @@ from envace_sdk.tools.toolset import Toolset
 
 from .common import Common
 from .episodes import Episode, episodes_of
-from .forms import Wording, answer_value, form_of, texts_in, words_of
+from .forms import answer_value, form_of, texts_in
 from .knowledge import Facts, Given, Judge, Kind, lengths
 from .outline import Leaf, leaves_of
 from .roles import Roles
+from .texts import Wording, words_of
 
 __all__ = ["Exam", "Question"]
 
@@ -41,7 +44,8 @@ class Question:
         self._judge = judge
         self.fixture = fixture
         self.given = Given(fixture.call, exam.common)
-        self.form = exam.form(fixture, answer_value(fixture.result))
+        self.value = answer_value(fixture.result)
+        self.form = exam.form(fixture, self.value)
         self.leaves = leaves_of(self.form)
 
     @cached_property
@@ -63,7 +67,7 @@ class Question:
         name, is_error = self.fixture.call.name, self.fixture.result.is_error
         if self._exam.is_constant(name, is_error, leaf):
             return "constant"
-        fixed = self._exam.fixed_words(name, is_error, leaf.key_path)
+        fixed = self._exam.wording.words((name, is_error, leaf.place))
         return "entailed" if self._judge.is_entailed(self.given, leaf, fixed) else "free"
 
     def in_form(self, value: Json) -> Json:
@@ -93,7 +97,6 @@ class Exam:
         self.wording = Wording()
         self.common = Common(tool.definition for tool in toolset)
         self._constants: dict[tuple[str, bool, str], _Seen] = {}
-        self._words: dict[tuple[str, bool, str], frozenset[str]] = {}
         for episode in everything:
             for fixture in episode.calls:
                 self._learn_wording(fixture)
@@ -103,11 +106,13 @@ class Exam:
                 self.common.learn([*leaves_of(dict(fixture.call.arguments)), *leaves])
                 self._learn_constants(fixture, leaves)
         self.roles = Roles(toolset, everything)
+        self._referring = _referring(everything)
+        self.initial = self._initial(everything)
         self.background = Facts(self.common)
         for episode in self.known:
             for fixture in episode.calls:
-                leaves = leaves_of(self.form(fixture, answer_value(fixture.result)))
-                self.background.learn(Given(fixture.call, self.common), leaves)
+                value = answer_value(fixture.result)
+                self.background.learn(Given(fixture.call, self.common), value, leaves_of(self.form(fixture, value)))
 
     def form(self, fixture: Fixture, value: Json) -> Json:
         """The form of an answer to a recorded call that has the recorded status."""
@@ -119,23 +124,35 @@ class Exam:
         for fixture in episode.calls:
             question = Question(self, fixture, judge)
             yield question
-            judge.episode.learn(question.given, question.leaves)
+            judge.episode.learn(question.given, question.value, question.leaves)
 
     def is_constant(self, tool: str, is_error: bool, leaf: Leaf) -> bool:
         """Whether every recorded answer of the tool with this status holds this value at this key path."""
         seen = self._constants.get((tool, is_error, leaf.key_path))
         return seen is not None and not seen.varies and seen.answers >= _CONSTANT
 
-    def fixed_words(self, tool: str, is_error: bool, key_path: str) -> frozenset[str]:
-        """The fixed words at a key path, case-folded."""
-        place = (tool, is_error, key_path)
-        known = self._words.get(place)
-        if known is None:
-            known = self._words[place] = frozenset(word.casefold() for word in self.wording.fixed(place))
-        return known
+    def refers(self, tool: str, name: str) -> bool:
+        """Whether the tool's argument of this plain name says which thing is meant: its errors repeat it."""
+        return (tool, name) in self._referring
+
+    def _initial(self, episodes: Sequence[Episode]) -> frozenset[str]:
+        """The telling values that some episode showed to be there before any write named or answered them."""
+        found: set[str] = set()
+        for episode in episodes:
+            seen: set[str] = set()
+            for fixture in episode.calls:
+                shown = [leaf.text for leaf in leaves_of(self.form(fixture, answer_value(fixture.result)))]
+                told = [leaf.text for leaf in leaves_of(dict(fixture.call.arguments))]
+                if not fixture.result.is_error and not self.roles.writes(fixture.call.name):
+                    found.update(text for text in (*told, *shown) if text not in seen)
+                seen.update(told)
+                seen.update(shown)
+        return frozenset(filter(self.common.telling, found))
 
     def _learn_wording(self, fixture: Fixture) -> None:
-        said = words_of(leaf.value for leaf in leaves_of(dict(fixture.call.arguments)))
+        told = [leaf.value for leaf in leaves_of(dict(fixture.call.arguments))]
+        self.wording.learn_said(told)
+        said = words_of(told)
         for path, text in texts_in(answer_value(fixture.result)):
             self.wording.learn((fixture.call.name, fixture.result.is_error, path), text, said)
 
@@ -152,6 +169,19 @@ class Exam:
             else:
                 seen.answers += 1
                 seen.varies = seen.varies or len(texts) > 1 or seen.text != text
+
+
+def _referring(episodes: Sequence[Episode]) -> frozenset[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    for episode in episodes:
+        for fixture in episode.calls:
+            if fixture.result.is_error:
+                said = json.dumps(answer_value(fixture.result), ensure_ascii=False).casefold()
+                for leaf in leaves_of(dict(fixture.call.arguments)):
+                    place = (fixture.call.name, leaf.name)
+                    if place not in found and leaf.text and re.search(rf"(?<!\w){re.escape(leaf.text)}(?!\w)", said):
+                        found.add(place)
+    return frozenset(found)
 
 
 def _is_count(value: Json) -> bool:

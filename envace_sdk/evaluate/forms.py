@@ -1,64 +1,26 @@
 """The form in which answers are compared: JSON as it is, and texts as lines with fixed words and values between them.
 
 What a text says in fixed words is its structure, as the keys are the structure of an object; what stands between them
-is its values. Which words are fixed is told by the recordings alone: see `Wording`.
+is its values. Which words are fixed is told by the recordings alone: see `Wording`. JSON in texts is opened, and so are
+lists and dictionaries as Python prints them.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import math
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from envace_sdk.json import UNSET, Json
 from envace_sdk.tools.model import ToolResult
 
-__all__ = [
-    "Line",
-    "Lines",
-    "Place",
-    "Wording",
-    "answer_value",
-    "comparable",
-    "form_of",
-    "norm",
-    "same",
-    "texts_in",
-    "words_of",
-]
+from .texts import Wording
 
-Place: TypeAlias = tuple[str, bool, str]
-"""Where texts with common wording stand: the tool, whether it answered an error, and the key path."""
+__all__ = ["answer_value", "comparable", "form_of", "norm", "same", "texts_in"]
 
-_LONGEST_TEXT: Final = 200_000
-_MOST_LINES: Final = 5_000
-_GAP: Final = "~"
-_EDGES: Final = "\"'`()[]{}<>,;:.!?=“”‘’*"
-_LETTERS: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_FEWEST: Final = 3
-"""Different lines a word must stand in to be a fixed one."""
-
-
-class Line(tuple[str, tuple[str, ...]]):
-    """One line of a text: its pattern, the fixed words with a `~` for everything between, and what stands there."""
-
-    __slots__ = ()
-
-    @property
-    def pattern(self) -> str:
-        """The fixed words, and gaps."""
-        return self[0]
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """What fills the gaps, in order."""
-        return self[1]
-
-
-class Lines(list[Line]):
-    """A text, line by line; blank lines are left out."""
+_LONGEST_LITERAL: Final = 50_000
 
 
 def answer_value(result: ToolResult) -> Json:
@@ -80,7 +42,7 @@ def same(one: Json, other: Json) -> bool:
     if isinstance(one, bool) or isinstance(other, bool) or one is None or other is None:
         return one is other
     if isinstance(one, int | float) and isinstance(other, int | float):
-        return one == other or (isinstance(one, float) or isinstance(other, float)) and math.isclose(one, other)
+        return one == other or ((isinstance(one, float) or isinstance(other, float)) and math.isclose(one, other))
     return type(one) is type(other) and bool(one == other)
 
 
@@ -93,40 +55,6 @@ def norm(value: Json) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     return str(value)
-
-
-class Wording:
-    """Which words of texts are fixed ones.
-
-    A word, all letters, is fixed at a place when it stands in at least three different lines there, and in a tenth of
-    them, other than as part of what the call's arguments say. The only word of a line never is.
-    """
-
-    def __init__(self) -> None:
-        self._lines: dict[Place, dict[str, frozenset[str]]] = {}
-        self._fixed: dict[Place, frozenset[str]] = {}
-
-    def learn(self, place: Place, text: str, said: frozenset[str]) -> None:
-        """Take note of a recorded text; `said` are the words of the arguments."""
-        lines = self._lines.setdefault(place, {})
-        for line in _split(text):
-            if len(lines) < _MOST_LINES and line not in lines:
-                words = {_bare(word) for word in line.split()}
-                lines[line] = frozenset(w for w in words if w.casefold() not in said and _LETTERS.fullmatch(w))
-        self._fixed.pop(place, None)
-
-    def fixed(self, place: Place) -> frozenset[str]:
-        """The fixed words of a place."""
-        known = self._fixed.get(place)
-        if known is None:
-            lines = self._lines.get(place, {})
-            counts: dict[str, int] = {}
-            for words in lines.values():
-                for word in words:
-                    counts[word] = counts.get(word, 0) + 1
-            least = max(_FEWEST, len(lines) / 10)
-            known = self._fixed[place] = frozenset(word for word, count in counts.items() if count >= least)
-        return known
 
 
 def form_of(value: Json, tool: str, is_error: bool, wording: Wording, path: str = "", *, alone: bool = True) -> Json:
@@ -146,12 +74,12 @@ def form_of(value: Json, tool: str, is_error: bool, wording: Wording, path: str 
         if opened is not UNSET:
             return form_of(opened, tool, is_error, wording, path, alone=False)
         if alone or "\n" in value:
-            return _lines_of(value, wording.fixed((tool, is_error, path)))
+            return wording.read((tool, is_error, path), value)
     return value
 
 
 def texts_in(value: Json, path: str = "", *, alone: bool = True) -> Iterator[tuple[str, str]]:
-    """The texts that `form_of` would take apart, with their key paths."""
+    """The texts in an answer with their key paths: those that `form_of` takes apart, and others of several words."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             yield from texts_in(part, f"{path}/{name}", alone=len(value) == 1)
@@ -162,7 +90,7 @@ def texts_in(value: Json, path: str = "", *, alone: bool = True) -> Iterator[tup
         opened = _opened(value)
         if opened is not UNSET:
             yield from texts_in(opened, path, alone=False)
-        elif alone or "\n" in value:
+        elif alone or " " in value or "\n" in value:
             yield path, value
 
 
@@ -184,55 +112,32 @@ def _block(block: Mapping[str, Json]) -> Json:
 
 
 def _opened(text: str) -> Json:
-    """What a string holds, if that is a JSON object or list."""
+    """What a string holds, if that is an object or a list, as JSON or as Python prints them; else UNSET."""
     if text[:1] not in ("{", "["):
         return UNSET
     try:
         return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
+        return _literal(text)
+
+
+def _literal(text: str) -> Json:
+    if len(text) > _LONGEST_LITERAL or text.rstrip()[-1:] not in ("}", "]"):
         return UNSET
+    try:
+        value = ast.literal_eval(text)
+        return json.loads(json.dumps(value, allow_nan=False)) if _is_json(value) else UNSET
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return UNSET
+
+
+def _is_json(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(key, str) for key in value) and all(map(_is_json, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_json, value))
+    return value is None or isinstance(value, str | int | float)
 
 
 def _refuse(constant: str) -> Json:
     raise ValueError(f"{constant} is no JSON")
-
-
-def _split(text: str) -> list[str]:
-    return [line for line in text[:_LONGEST_TEXT].splitlines() if line.strip()][:_MOST_LINES]
-
-
-def _lines_of(text: str, fixed: frozenset[str]) -> Lines:
-    return Lines(_line(line, fixed) for line in _split(text))
-
-
-def _line(line: str, fixed: frozenset[str]) -> Line:
-    words = line.split()
-    if len(words) == 1 or not fixed:
-        return Line((_GAP, (line.strip(),)))
-    pattern: list[str] = []
-    values: list[str] = []
-    gap: list[str] = []
-    for word in words:
-        if _bare(word) in fixed:
-            _close(gap, pattern, values)
-            pattern.append(word)
-        else:
-            gap.append(word)
-    _close(gap, pattern, values)
-    return Line((" ".join(pattern), tuple(values)))
-
-
-def _close(gap: list[str], pattern: list[str], values: list[str]) -> None:
-    if gap:
-        pattern.append(_GAP)
-        values.append(" ".join(gap).strip(_EDGES) or " ".join(gap))
-        gap.clear()
-
-
-def _bare(word: str) -> str:
-    return word.strip(_EDGES)
-
-
-def words_of(values: Iterable[Json]) -> frozenset[str]:
-    """The words of some strings, case-folded and without punctuation."""
-    return frozenset(_bare(word).casefold() for value in values if isinstance(value, str) for word in value.split())

@@ -17,7 +17,8 @@ transforms listed in `transforms`:
    path, in a fixture or earlier in the episode;
 4. derived: all its parts are given, met, or fixed words, and one of the parts is telling; or it is a number that is
    one of the same name, changed by an argument or by one, or the sum, difference or product of two arguments; or it is
-   the length of a list in the same answer, where that list is not mostly free;
+   a length: of a list in the same answer, where that answer is not mostly free, or of a text or list in the arguments,
+   or in an earlier call or a fixture whose arguments share a telling value with these;
 
 *free* otherwise: minted keys, times, and what only the real environment's hidden state could tell.
 """
@@ -34,7 +35,7 @@ from envace_sdk.tools.model import ToolCall
 
 from .common import Common
 from .outline import Leaf, leaves_of
-from .transforms import arithmetic, number_of, parts_of, pieces_of
+from .transforms import arithmetic, number_of, parts_of, pieces_of, sizes_of
 
 __all__ = ["Facts", "Given", "Judge", "Kind", "call_key", "lengths"]
 
@@ -43,6 +44,7 @@ Kind = Literal["constant", "entailed", "free"]
 _MOST_OBJECTS: Final = 64
 _MOST_CONTEXT: Final = 12
 _MOST_NUMBERS: Final = 40
+_MOST_SIZES: Final = 300
 
 
 def call_key(call: ToolCall) -> str:
@@ -65,6 +67,7 @@ class Given:
         for leaf in self.leaves:
             if isinstance(leaf.value, str):
                 self.parts.update(part for part in parts_of(leaf.text) if common.telling(part))
+        self.sizes = {str(size) for _, size in zip(range(_MOST_SIZES), sizes_of(call.arguments), strict=False)}
         self.numbers = [n for leaf in self.leaves if (n := number_of(leaf.text)) is not None]
 
 
@@ -77,9 +80,13 @@ class Facts:
         self._about: dict[str, list[frozenset[tuple[str, str]]]] = {}
         self._answered: dict[str, set[tuple[str, str]]] = {}
         self._numbers: dict[str, list[float]] = {}
+        self._sizes: dict[str, set[str]] = {}
 
-    def learn(self, given: Given, leaves: Sequence[Leaf]) -> None:
-        """Take in a call with the leaves of its answer."""
+    def learn(self, given: Given, value: Json, leaves: Sequence[Leaf]) -> None:
+        """Take in a call with its answer, and the leaves of that."""
+        sizes = given.sizes.union(str(size) for _, size in zip(range(_MOST_SIZES), sizes_of(value), strict=False))
+        for text in given.telling[:_MOST_CONTEXT]:
+            self._sizes.setdefault(text, set()).update(sizes)
         answered = self._answered.setdefault(given.key, set())
         answered.update((leaf.key_path, leaf.text) for leaf in leaves)
         objects: dict[int, frozenset[tuple[str, str]]] = {}
@@ -102,6 +109,10 @@ class Facts:
         """Whether an object that has to do with one of these telling values has this value under this name."""
         said = (leaf.name, leaf.text)
         return any(said in siblings for text in context for siblings in self._about.get(text, ()))
+
+    def sized(self, given: Given, text: str) -> bool:
+        """Whether something that has to do with the arguments is of this length."""
+        return any(text in self._sizes.get(told, ()) for told in given.telling[:_MOST_CONTEXT])
 
     def numbers(self, name: str) -> Sequence[float]:
         """The numbers last met under a name."""
@@ -145,6 +156,8 @@ class Judge:
             return True
         number = number_of(text)
         if number is not None:
+            if text in given.sizes or self.episode.sized(given, text) or self._background.sized(given, text):
+                return True
             return (is_telling or bool(given.numbers)) and arithmetic(
                 number, given.numbers, self.episode.numbers(leaf.name)
             )

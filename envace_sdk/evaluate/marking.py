@@ -15,8 +15,8 @@ from .exam import Question
 from .forms import answer_value
 from .knowledge import Kind
 from .outline import align, equal_leaves, f1, key_paths, leaves_of
-from .playing import Answer
 from .players import MISS
+from .playing import Answer
 
 __all__ = ["Mark", "OutputSchemas", "Tally", "mark", "repeats"]
 
@@ -48,11 +48,11 @@ class Mark:
     """Whether the recorded answer is an error."""
     status: bool
     """Whether the played one is of the same status."""
-    structure: float
+    structure: float | None
+    """How alike the key paths are; None where the status is wrong, but for misses."""
     values: dict[Kind, Tally]
     after_write: Tally
-    created: bool | None
-    """Whether what was created is there; None where that is not asked."""
+    created: Tally
     gone: Tally
     valid: bool | None
     """Whether a success keeps to the output schema; None where there is none to keep to."""
@@ -74,7 +74,7 @@ class Mark:
     @property
     def worth(self) -> float:
         """A single number to find the worst answers by."""
-        return (self.status + self.structure + _or_one(self.values["entailed"].share)) / 3
+        return (self.status + (self.structure or 0.0) + _or_one(self.values["entailed"].share)) / 3
 
 
 class OutputSchemas:
@@ -107,29 +107,24 @@ def mark(question: Question, answer: Answer, checks: Checks, schemas: OutputSche
         tool=fixture.call.name,
         failed=failed,
         status=failed == played.result.is_error,
-        structure=0.0,
+        structure=0.0 if played.layer == MISS else None,
         values={"constant": Tally(), "entailed": Tally(), "free": Tally()},
         after_write=Tally(),
-        created=not played.result.is_error if checks.must_succeed else None,
+        created=Tally(),
         gone=Tally(),
         valid=schemas.holds(fixture.call.name, answer),
         layer=played.layer,
         confidence=played.confidence,
     )
     form, kinds = question.form, question.kinds
-    if answer.recorded is not answer_value(fixture.result) and answer.recorded != answer_value(fixture.result):
+    if answer.recorded != question.value:
         form = question.in_form(answer.recorded)
         kinds = question.kinds_of(form, leaves_of(form))
     shown = question.in_form(answer.value) if status else UNSET
     if status:
         found.structure = f1(key_paths(form), key_paths(shown))
     _compare(question, form, shown, kinds, checks, found)
-    if checks.must_fail:
-        found.gone.count(played.result.is_error)
-    if checks.must_not_show:
-        texts = {leaf.text for leaf in leaves_of(shown)} if status else checks.must_not_show
-        for text in checks.must_not_show:
-            found.gone.count(text not in texts)
+    _check_things(checks, found, {leaf.text for leaf in leaves_of(shown)} if status else None, played.result.is_error)
     return found
 
 
@@ -149,6 +144,18 @@ def _compare(question: Question, form: Json, shown: Json, kinds: dict[str, Kind]
             found.wrong.append(path)
 
 
+def _check_things(checks: Checks, found: Mark, shown: set[str] | None, failed: bool) -> None:
+    """What was created must be there, what is gone must not; `shown` are the values of an answer, if that may count."""
+    if checks.must_succeed:
+        found.created.count(not failed)
+    for text in checks.must_show:
+        found.created.count(shown is not None and text in shown)
+    if checks.must_fail:
+        found.gone.count(failed)
+    for text in checks.must_not_show:
+        found.gone.count(shown is not None and text not in shown)
+
+
 def _or_one(share: float | None) -> float:
     return 1.0 if share is None else share
 
@@ -158,7 +165,8 @@ def repeats(pairs: Sequence[tuple[int, int]], answers: Sequence[Answer]) -> list
     return [
         (
             end,
-            answers[start].played.result.is_error == answers[end].played.result.is_error
+            MISS not in (answers[start].played.layer, answers[end].played.layer)
+            and answers[start].played.result.is_error == answers[end].played.result.is_error
             and answers[start].value == answers[end].value,
         )
         for start, end in pairs

@@ -11,7 +11,8 @@ from typing import Final, TypeAlias
 
 from envace_sdk.json import UNSET, Json
 
-from .forms import Line, Lines, norm, same
+from .forms import norm, same
+from .texts import Line, Lines
 
 __all__ = ["Leaf", "Pair", "align", "equal_leaves", "f1", "key_paths", "leaves_of", "plain_name"]
 
@@ -32,6 +33,8 @@ class Leaf:
     """Where it stands, exactly."""
     key_path: str
     """Where it stands, whichever item of a list it is in."""
+    place: str
+    """The same; of a value in a text, the key path of the text."""
     name: str
     """The key it stands under, without case and separators."""
     value: Json
@@ -85,7 +88,7 @@ def _gather(form: Json, path: str, key_path: str, name: str, siblings: Siblings,
             own: Siblings = []
             for place, value in enumerate(line.values):
                 key = f"{line.pattern}#{place}"
-                leaf = Leaf(f"{path}/{index}/{key}", f"{key_path}/{key}", key, value, norm(value), own)
+                leaf = Leaf(f"{path}/{index}/{key}", f"{key_path}/{key}", key_path, key, value, norm(value), own)
                 own.append((key, leaf.text))
                 found.append(leaf)
     elif isinstance(form, Mapping) and form:
@@ -96,7 +99,7 @@ def _gather(form: Json, path: str, key_path: str, name: str, siblings: Siblings,
         for index, item in enumerate(form):
             _gather(item, f"{path}/{index}", f"{key_path}/*", name, siblings, found, depth + 1)
     else:
-        leaf = Leaf(path or "/", key_path or "/", name, form, _text(form), siblings)
+        leaf = Leaf(path or "/", key_path or "/", key_path, name, form, _text(form), siblings)
         siblings.append((name, leaf.text))
         found.append(leaf)
 

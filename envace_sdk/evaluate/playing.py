@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -12,14 +13,14 @@ from envace_sdk.tools.model import ToolCall
 
 from .episodes import Episode
 from .exam import Exam
-from .forms import comparable, norm
+from .forms import answer_value, comparable, norm
 from .outline import align, leaves_of
 from .players import Played, Player
 
 __all__ = ["Answer", "Loop", "Renaming", "play"]
 
 Loop = Literal["closed", "open"]
-"""closed: the player goes on from its own answers; open: before each call it learns what the last one really returned."""
+"""closed: the player goes on from its own answers; open: after each call it learns what that really returned."""
 
 _SHORTEST: Final = 4
 """Characters of a name that is also changed inside of texts."""
@@ -39,22 +40,28 @@ class Answer:
 class Renaming:
     """Names that the player has made up where the real environment made up others.
 
-    In the closed loop an agent would use the ids that it was told. So where the recorded answer first shows a text, or
-    a number of at least three digits, that a later call names, and the played answer has another one in its place, later
-    calls name the played one, and answers are read with the recorded one in its stead.
+    In the closed loop an agent would use the ids that it was told. So where the recorded answer of a tool that does not
+    only read first shows a telling value, which later calls or answers hold again, and the played answer has another
+    one in its place, later calls name the played one, and answers are read with the recorded one in its stead.
     """
 
     def __init__(self, exam: Exam, episode: Episode) -> None:
         self._exam = exam
-        self._later = [
-            frozenset(leaf.text for leaf in leaves_of(dict(fixture.call.arguments))) for fixture in episode.calls
-        ]
-        self._needed = {text for texts in self._later for text in texts if exam.common.telling(text)}
+        held: Counter[str] = Counter()
+        for fixture in episode.calls:
+            leaves = (
+                *leaves_of(dict(fixture.call.arguments)),
+                *leaves_of(exam.form(fixture, answer_value(fixture.result))),
+            )
+            held.update({leaf.text for leaf in leaves})
+        self._needed = {text for text, calls in held.items() if calls > 1 and exam.common.telling(text)}
         self._seen: set[str] = set()
         self._played: dict[str, Json] = {}
         self._recorded: dict[str, Json] = {}
 
-    def __len__(self) -> int:
+    @property
+    def names(self) -> int:
+        """How many there are."""
         return len(self._played)
 
     def ask(self, call: ToolCall) -> ToolCall:
@@ -68,9 +75,10 @@ class Renaming:
         """An answer in the recorded names."""
         return _renamed(value, self._recorded) if self._recorded else value
 
-    def learn(self, recorded: Json, played: Json) -> None:
+    def learn(self, tool: str, recorded: Json, played: Json) -> None:
         """Take note of names that differ, and of what has been shown."""
-        for _, one, other in align(recorded, played):
+        pairs = align(recorded, played) if self._exam.roles.of(tool) != "read" else ()
+        for _, one, other in pairs:
             text = norm(one) if not isinstance(one, dict | list) and one is not UNSET else ""
             if text in self._needed and text not in self._seen and _is_name(other) and norm(other) != text:
                 self._played.setdefault(text, other)
@@ -84,17 +92,17 @@ async def play(exam: Exam, episode: Episode, player: Player, loop: Loop = "close
     renaming = Renaming(exam, episode) if loop == "closed" else None
     answers: list[Answer] = []
     for fixture in episode.calls:
-        call = renaming.ask(fixture.call) if renaming else fixture.call
+        call = fixture.call if renaming is None else renaming.ask(fixture.call)
         played = await session.answer(call)
         if loop == "open":
             await session.observe(call, fixture.result)
         recorded, value = comparable(fixture.result, played.result)
-        if renaming:
+        if renaming is not None:
             value = renaming.read(value)
             if played.result.is_error == fixture.result.is_error:
-                renaming.learn(exam.form(fixture, recorded), exam.form(fixture, value))
+                renaming.learn(fixture.call.name, exam.form(fixture, recorded), exam.form(fixture, value))
         answers.append(Answer(played, recorded, value))
-    return answers, len(renaming) if renaming else 0
+    return answers, 0 if renaming is None else renaming.names
 
 
 def _is_name(value: Json) -> bool:
@@ -114,5 +122,6 @@ def _renamed(value: Json, names: Mapping[str, Json]) -> Json:
     if isinstance(value, str):
         for name, new in names.items():
             if len(name) >= _SHORTEST and name in value.casefold():
-                value = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", lambda _, new=new: str(new), value, flags=re.I)
+                whole = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+                value = whole.sub(lambda _, new=new: str(new), value)  # type: ignore[misc]
     return value

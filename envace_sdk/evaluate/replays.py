@@ -24,7 +24,7 @@ _SHORTEST: Final = 3
 
 
 class ExactReplay:
-    """Answers a recorded call as it was last recorded, whatever has happened in between; has nothing to say to others."""
+    """Answers a recorded call as it was last recorded, whatever has happened since; has nothing to say to others."""
 
     name = "exact replay"
 
@@ -68,8 +68,10 @@ class NearestReplay:
 
 
 class CheckedReplay:
-    """As `NearestReplay`, but refuses arguments that the schema forbids, and answers the nth equal call of an episode as
-    the nth recorded one."""
+    """As `NearestReplay`, with checks and counts.
+
+    It refuses arguments that the schema forbids, and answers the nth equal call of an episode as the nth recorded one.
+    """
 
     name = "the same, inputs validated, nth answer to the nth equal call"
 

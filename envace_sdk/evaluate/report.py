@@ -41,7 +41,7 @@ class Scores:
     balanced_status: float | None
     """Mean of the agreement on recorded successes and on recorded errors."""
     structure: float | None
-    """Mean F1 of the key paths."""
+    """Mean F1 of the key paths, over the answers whose status is right; misses count as 0."""
     entailed: float | None
     """Mean, over the calls that have any, of the share of entailed leaves that are right."""
     free: float | None
@@ -168,13 +168,13 @@ def scores(marks: Sequence[Mark], repeats: Sequence[bool] = ()) -> Scores:
     on_errors = [m.status for m in marks if m.failed]
     both = [share for share in (_mean(on_successes), _mean(on_errors)) if share is not None]
     gathered: dict[str, list[float | bool]] = {
-        "structure": [m.structure for m in marks],
+        "structure": _shares(marks, lambda m: m.structure),
         "entailed": _shares(marks, lambda m: m.values["entailed"].share),
         "free": _shares(marks, lambda m: m.values["free"].share),
         "constant": _shares(marks, lambda m: m.values["constant"].share),
         "repeated_reads": list(repeats),
         "read_after_write": _shares(marks, lambda m: m.after_write.share),
-        "created": _shares(marks, lambda m: m.created),
+        "created": _shares(marks, lambda m: m.created.share),
         "gone": _shares(marks, lambda m: m.gone.share),
         "valid": _shares(marks, lambda m: m.valid),
         "right": [m.right for m in marks],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
@@ -19,7 +20,7 @@ Role = Literal["read", "write", "create", "unknown"]
 
 _BELIEVED: Final = 0.7
 """Confidence from which a role that is inferred from a tool's name and schema counts."""
-_QUIET: Final = 2
+_TWICE: Final = 2
 _EFFECTS: Final[dict[str, Role]] = {
     "read": "read",
     "search": "read",
@@ -33,21 +34,31 @@ _EFFECTS: Final[dict[str, Role]] = {
 class Roles:
     """What each tool does to the world.
 
-    In this order: its own hint that it only reads; that it was the only one called, successfully, between two equal
-    calls that were answered differently (it writes); that it was so at least twice between calls that were answered
-    alike, and never otherwise (it reads); what its name and schema say.
+    In this order: what the tool itself hints (`readOnlyHint`); what recordings witness; what its name and schema say.
+    Where two equal calls that follow each other were answered differently, some tool that was called since the first,
+    successfully, writes: the only one that is not known, or by its name believed, to read, if that made a difference
+    three times, or in a third of all such cases; else, where none in between is known to write, the one that is in
+    between most often, twice at least. The tool that was called twice is none if it succeeded twice and, called twice
+    in a row, always answered alike. A tool of which nothing else tells reads if it stood alone between equal calls
+    twice without making a difference.
     """
 
     def __init__(self, toolset: Toolset, episodes: Iterable[Episode]) -> None:
         inferred = infer(toolset).tools
         self._roles: dict[str, Role] = {}
+        reads: set[str] = set()
         for tool in toolset:
             rule = inferred.get(tool.name)
-            sure = rule is not None and rule.confidence >= _BELIEVED
-            self._roles[tool.name] = _EFFECTS.get(rule.effect, "unknown") if rule is not None and sure else "unknown"
-        hinted = {tool.name for tool in toolset if tool.annotations.get("readOnlyHint") is True}
-        self._roles.update(dict.fromkeys(hinted, "read"))
-        self._witness(hinted, list(episodes))
+            believed = rule is not None and rule.confidence >= _BELIEVED
+            role = _EFFECTS.get(rule.effect, "unknown") if rule is not None and believed else "unknown"
+            hint = tool.annotations.get("readOnlyHint")
+            if hint is True:
+                role = "read"
+                reads.add(tool.name)
+            elif hint is False and role != "create":
+                role = "write"
+            self._roles[tool.name] = role
+        self._witness(reads, list(episodes))
 
     def of(self, tool: str) -> Role:
         """The tool's role."""
@@ -58,24 +69,54 @@ class Roles:
         return self.of(tool) in ("write", "create")
 
     def _witness(self, hinted: set[str], episodes: Sequence[Episode]) -> None:
-        loud: set[str] = set()
-        quiet: dict[str, int] = {}
-        for episode in episodes:
-            for start, end in equal_calls(episode.calls):
-                between = {f.call.name for f in episode.calls[start:end] if not f.result.is_error} - hinted
-                if len(between) != 1:
-                    continue
-                (tool,) = between
-                if _answer(episode.calls[start]) != _answer(episode.calls[end]):
-                    loud.add(tool)
-                else:
-                    quiet[tool] = quiet.get(tool, 0) + 1
-        for tool in loud:
+        pairs = [
+            (episode.calls[start : end + 1], _answer(episode.calls[start]) == _answer(episode.calls[end]))
+            for episode in episodes
+            for start, end in equal_calls(episode.calls)
+        ]
+        lone: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
+        for calls, alike in pairs:
+            called = {f.call.name for f in calls[:-1] if not f.result.is_error} - hinted
+            lone[alike].update(called if len(called) == 1 else ())
+        self._mark(sorted(tool for tool, times in lone[False].items() if times >= _TWICE))
+
+        twice = [(calls[0].call.name, alike) for calls, alike in pairs if len(calls) == 2]
+        steady = {tool for tool, alike in twice if alike} - {tool for tool, alike in twice if not alike}
+        believed = hinted | {tool for tool, role in self._roles.items() if role == "read"}
+        changed: list[set[str]] = []
+        quiet: Counter[str] = Counter()
+        for calls, alike in pairs:
+            called = {f.call.name for f in calls[1:-1] if not f.result.is_error}
+            own = set() if calls[0].result.is_error else {calls[0].call.name}
+            excused = set() if calls[-1].result.is_error else {tool for tool in steady if not self.writes(tool)}
+            suspects = (called | (own - excused)) - believed
+            if alike:
+                quiet.update(suspects if len(suspects) == 1 else ())
+            elif suspects:
+                changed.append(suspects)
+        self._explain(changed, quiet)
+        for tool, times in quiet.items():
+            if self.of(tool) == "unknown" and times >= _TWICE:
+                self._roles[tool] = "read"
+
+    def _explain(self, changed: Sequence[set[str]], quiet: Counter[str]) -> None:
+        """Find the fewest tools that account for all changes."""
+        loud = Counter(tool for suspects in changed if len(suspects) == 1 for tool in suspects)
+        self._mark(sorted(tool for tool, times in loud.items() if times > _TWICE or times * 2 >= quiet[tool]))
+        while True:
+            open_cases = [suspects for suspects in changed if not any(map(self.writes, suspects))]
+            times = Counter(tool for suspects in open_cases for tool in suspects)
+            if not times:
+                return
+            tool = min(times, key=lambda tool: (-times[tool], quiet[tool], tool))
+            if times[tool] < max(_TWICE, quiet[tool]):
+                return
+            self._mark([tool])
+
+    def _mark(self, tools: Iterable[str]) -> None:
+        for tool in tools:
             if self.of(tool) != "create":
                 self._roles[tool] = "write"
-        for tool, times in quiet.items():
-            if tool not in loud and times >= _QUIET:
-                self._roles[tool] = "read"
 
 
 def equal_calls(calls: Sequence[Fixture]) -> list[tuple[int, int]]:

@@ -1,18 +1,21 @@
 """What a value counts as being known from: the listed transforms.
 
 Of a text that is known, so is: the same in another case, or as a number; each of its lines and words; each part
-between separators (`/ \\ , ; : = @ . _ - |` and quotes); each path that leads to it; the date of a timestamp. Of texts
-and numbers together: a text all of whose parts are known; a number that is another of the same name changed by an
-argument or by one; the sum, difference and product of two arguments.
+between separators (`/ \\ , ; : = @ . _ - |` and quotes); each path that leads to it; the date of a timestamp; the
+number of its characters, words and lines, and of a list, of its items. Of several values together: a text all of whose
+parts are known; a number that is another of the same name changed by an argument or by one; the sum, difference and
+product of two arguments.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-__all__ = ["arithmetic", "number_of", "parts_of", "pieces_of"]
+from envace_sdk.json import Json
+
+__all__ = ["arithmetic", "number_of", "parts_of", "pieces_of", "sizes_of"]
 
 _LONGEST: Final = 20_000
 _MOST: Final = 3_000
@@ -35,6 +38,22 @@ def parts_of(text: str) -> Iterator[str]:
 def pieces_of(text: str) -> list[str]:
     """The parts that must all be known for the whole to be."""
     return [piece for part in _COARSE.split(text) if (piece := part.strip(_EDGES))]
+
+
+def sizes_of(value: Json, depth: int = 0) -> Iterator[int]:
+    """The lengths of what is in `value`: of texts in characters, words and lines, of lists in items."""
+    if depth > 20:
+        return
+    if isinstance(value, str):
+        text = value[:_LONGEST]
+        yield from (len(text), len(text.split()), len(text.splitlines()))
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from sizes_of(part, depth + 1)
+    elif isinstance(value, list | tuple):
+        yield len(value)
+        for item in value:
+            yield from sizes_of(item, depth + 1)
 
 
 def number_of(text: str) -> float | None:
