@@ -21,12 +21,14 @@ from .truths import conditions
 from .verify import values
 from .writing import Level, literal
 
-__all__ = ["cases", "choices", "tables"]
+__all__ = ["cases", "choices", "nested", "tables"]
 
 _MOST_VALUES = 8
 _MOST_ENTRIES = 12
 _MOST_PARTIAL = 24
-_MOST_LEADS = 4
+_MOST_LEADS = 3
+_NESTED_STAGES = 5
+_MOST_NESTED = 3
 _MOST_CASES = 4
 _MOST_KEYS = 3
 _CASE_STAGES = 4
@@ -60,30 +62,41 @@ def _table(table: Table, goal: Goal, key: Term, first: dict[str, int]) -> Term:
     return Term(source, made.column, made.cost, made.level, made.leaves, fitted)
 
 
-def choices(table: Table, goal: Goal, solver: Solver) -> Iterator[Term]:
-    """`condition ? a : b`, where `b` may be a choice again."""
-    if goal.distinct < 2 or goal.kind == "boolean" or table.size < 2 * _LEAST:
+def choices(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
+    """`condition ? a : b`, both plain."""
+    if not _may_choose(table, goal):
         return
     partial = _partial(table, goal)
-    found = False
     for first, hits in partial:
         for second, others in partial:
             if hits | others == (1 << table.size) - 1 and second is not first:
-                for made in _chosen(table, goal, first, hits, second, others):
-                    found = True
-                    yield made
+                yield from _chosen(table, goal, first, hits, second, others)
         if table.budget.spent:
             return
+
+
+def _may_choose(table: Table, goal: Goal) -> bool:
+    return goal.distinct > 1 and goal.kind != "boolean" and table.size >= 2 * _LEAST
+
+
+def nested(table: Table, goal: Goal, solver: Solver) -> Iterator[Term]:
+    """`condition ? a : b`, where `a` is plain and `b` is not: perhaps a choice again."""
     inner = solver.deeper()
-    if found or inner is None:
-        return
-    for first, hits in islice(partial, _MOST_LEADS):
+    if _may_choose(table, goal) and inner is not None:
+        yield from _nested(table, goal, inner, _MOST_NESTED)
+
+
+def _nested(table: Table, goal: Goal, inner: Solver, levels: int) -> Iterator[Term]:
+    for first, hits in islice(_partial(table, goal), _MOST_LEADS):
         rest = [row for row in range(table.size) if not hits >> row & 1]
-        if len(rest) < _LEAST or hits.bit_count() < _LEAST:
+        if len(rest) < _LEAST or table.budget.spent:
             continue
-        for second, others in _solved(table, goal, rest, inner):
-            yield from _chosen(table, goal, first, hits, second, others)
-        if table.budget.spent:
+        found = False
+        for second, others in _solved(table, goal, rest, inner, levels):
+            for made in _chosen(table, goal, first, hits, second, others):
+                found = True
+                yield made
+        if found:
             return
 
 
@@ -123,10 +136,13 @@ def _candidates(table: Table, goal: Goal) -> Iterator[Term]:
         yield from sequences(table)
 
 
-def _solved(table: Table, goal: Goal, rows: list[int], inner: Solver) -> Iterator[tuple[Term, int]]:
+def _solved(table: Table, goal: Goal, rows: list[int], inner: Solver, levels: int) -> Iterator[tuple[Term, int]]:
     """Explanations of some of the rows, with the rows they meet the goal in."""
-    narrow = table.narrowed(rows)
-    for term in inner.solve(narrow, Goal([goal.column[row] for row in rows]))[:2]:
+    narrow, part = table.narrowed(rows), Goal([goal.column[row] for row in rows])
+    found = inner.solve(narrow, part, stages=_NESTED_STAGES)[:2]
+    if not found and levels > 1 and _may_choose(narrow, part):
+        found = list(islice(_nested(narrow, part, inner, levels - 1), 2))
+    for term in found:
         whole = _everywhere(table, term)
         hits = 0
         for row, (value, target) in enumerate(zip(whole.key, goal.key, strict=True)):

@@ -38,12 +38,11 @@ def dates(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
     texts = [goal.column[row] for row in goal.there]
     if max(map(len, texts)) > 40:
         return
-    for base in times(table):
-        for form in _SPARSE:
-            if len(texts[0]) <= 12:
-                made = _formatted(table, base, form)
-                if goal.met(made):
-                    yield made
+    for form in _SPARSE:
+        for base in times(table) if _time(texts[0], form) is not None else []:
+            made = _formatted(table, base, form)
+            if goal.met(made):
+                yield made
     for form in ("", "date", *_FORMS):
         wanted = _parsed(texts, form)
         if wanted is not None:
@@ -52,8 +51,13 @@ def dates(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
 
 
 def _parsed(texts: Sequence[str], form: str) -> list[datetime] | None:
-    found = [_time(text, form) for text in texts]
-    return None if None in found else [time for time in found if time is not None]
+    found = []
+    for text in texts:
+        time = _time(text, form)
+        if time is None:
+            return None
+        found.append(time)
+    return found
 
 
 def _time(text: str, form: str) -> datetime | None:

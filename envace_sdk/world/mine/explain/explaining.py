@@ -94,13 +94,13 @@ class _Search:
         """What holds, best first."""
         rows = self.explainer.rows_for(self.targets)
         good: list[Term] = []
-        for _ in range(_ROUNDS):
+        for turn in range(_ROUNDS):
             terms = self._solved(rows)
             good = self._holding(terms)
             # What is plainer than all that holds may need no more than another constant.
             plainer = terms[: terms.index(good[0])] if good else terms
             more = self._counterexamples(plainer, set(rows))
-            if not more:
+            if not more or (good and turn):
                 break
             rows = sorted({*rows, *more})
         if not good and self.allowed:
@@ -108,7 +108,7 @@ class _Search:
         return [self._explanation(term) for term in good[: self.limit]]
 
     def _holding(self, terms: list[Term]) -> list[Term]:
-        return [term for term in terms if len(self._trial(term).missed) <= self.allowed]
+        return [term for term in terms if self._holds(term)]
 
     def _despite_errors(self, rows: list[int]) -> list[Term]:
         """Some of the examples may be wrong: perhaps not all of a few."""
@@ -123,7 +123,12 @@ class _Search:
 
     def _solved(self, rows: list[int]) -> list[Term]:
         goal = Goal([self.targets[row] for row in rows])
-        return Solver(STAGES, bits=self.bits).solve(self.explainer.table(rows), goal)[: 2 * self.limit]
+        solver = Solver(STAGES, bits=self.bits, holds=self._holds)
+        found = solver.solve(self.explainer.table(rows), goal)
+        return found[: 2 * self.limit] + [term for term in found[2 * self.limit :] if term.source in self._trials]
+
+    def _holds(self, term: Term) -> bool:
+        return len(self._trial(term).missed) <= self.allowed
 
     def _trial(self, term: Term) -> Trial:
         found = self._trials.get(term.source)

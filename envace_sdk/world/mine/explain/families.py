@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .arithmetic import arithmetic, deep_arithmetic, features
-from .choices import cases, choices, tables
+from .choices import cases, choices, nested, tables
 from .concatenation import concatenation, pieces
 from .copies import constants, copies, defaults
+from .counting import counts
 from .dates import dates
 from .lists import extensions, literals, pipelines, unions, whole_lists
 from .objects import changes, records, removals
@@ -19,8 +20,9 @@ STAGES: tuple[tuple[Family, ...], ...] = (
     (constants, copies),
     (features, pieces, whole_lists, defaults),
     (truths, arithmetic, dates, cuts, replacements, concatenation, removals, changes, records, extensions, literals),
-    (unions, pipelines, edits, parts_between, joins, wrapped),
+    (unions, counts, pipelines, edits, parts_between, joins, wrapped),
     (tables, choices),
     (cases,),
+    (nested,),
     (deep_arithmetic,),
 )

@@ -25,6 +25,7 @@ _MOST_SOURCES = 24
 _MOST_LITERAL = 6
 _MOST_ROWS = 60
 _MOST_FOUND = 1
+_ELEMENT_STAGES = 4
 
 
 def whole_lists(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
@@ -103,7 +104,7 @@ def _rest(table: Table, rests: list[list[Any]], known: list[Term], inner: Solver
     if any(rests):
         yield from (term for term in known if goal.met(term))
     if all(len(rest) == 1 for rest in rests):
-        one = inner.best(table, Goal([rest[0] for rest in rests]))
+        one = inner.best(table, Goal([rest[0] for rest in rests]), stages=_ELEMENT_STAGES)
         if one is not None:
             yield listed(table, [one])
 
@@ -118,7 +119,7 @@ def literals(table: Table, goal: Goal, solver: Solver) -> Iterator[Term]:
         return
     parts = []
     for place in range(size):
-        best = inner.best(table, Goal([value[place] for value in goal.column]))
+        best = inner.best(table, Goal([value[place] for value in goal.column]), stages=_ELEMENT_STAGES)
         if best is None:
             return
         parts.append(best)
@@ -174,7 +175,8 @@ def _mapped(table: Table, goal: Goal, chosen: Term, solver: Solver) -> Term | No
     step = max(1, -(-len(wanted) // _MOST_ROWS))
     rows = list(range(0, len(wanted), step))
     narrow = inside.inner.narrowed(rows)
-    for body in inner.solve(narrow, Goal([wanted[row] for row in rows]))[:3]:
+    part = Goal([wanted[row] for row in rows])
+    for body in inner.solve(narrow, part, stages=None if part.kind == "object" else _ELEMENT_STAGES)[:3]:
         if not any(inside.owns(leaf) for leaf in body.leaves):
             continue
         column = values(body.source, inside.inner.scopes)

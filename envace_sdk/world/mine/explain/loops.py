@@ -88,6 +88,14 @@ class Loop:
         """`over.filter(x, body)`."""
         return self._made("filter", body, lambda items, values: [i for i, v in zip(items, values, strict=True) if v])
 
+    def exists(self, body: Term) -> Term:
+        """`over.exists(x, body)`."""
+        return self._made("exists", body, lambda _, values: any(values))
+
+    def all(self, body: Term) -> Term:
+        """`over.all(x, body)`."""
+        return self._made("all", body, lambda _, values: all(values))
+
     def _made(self, macro: str, body: Term, combine: Callable[[list[Any], list[Any]], Any]) -> Term:
         made = []
         for row, values in enumerate(self.regrouped(body.column)):

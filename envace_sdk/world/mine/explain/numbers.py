@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations, islice
 
 from .collect import Collection
 from .column import kind_of
 from .lookups import is_map, places
-from .sequences import sequences
+from .loops import loop
+from .sequences import elements_of, sequences
 from .table import Table
 from .term import Term
 from .timing import spans
@@ -15,6 +17,7 @@ from .timing import spans
 __all__ = ["numbers"]
 
 _MOST = 120
+_MOST_PRODUCTS = 6
 
 
 def numbers(table: Table) -> list[Term]:
@@ -33,6 +36,8 @@ def _numbers(table: Table) -> list[Term]:
     for term in sequences(table):
         if table.concerns(term) and not table.budget.spent:
             found.extend(_of_list(table, term))
+            if table.focus is None:
+                found.extend(_sums_of_products(table, term))
     if table.focus is None:
         found.extend(spans(table))
     return found.terms()
@@ -51,3 +56,15 @@ def _of_list(table: Table, term: Term) -> Iterator[Term]:
     yield table.call("size", term)
     if kind_of(item for value in term.column if isinstance(value, list) for item in value) == "number":
         yield from (table.call(name, term) for name in ("sum", "min", "max", "first", "last"))
+
+
+def _sums_of_products(table: Table, term: Term) -> Iterator[Term]:
+    """Of two fields of each element: prices times quantities."""
+    if kind_of(elements_of(term)) != "object":
+        return
+    inside = loop(table, term)
+    if inside is None:
+        return
+    fields = [own for own in inside.own if own.kind == "number" and own.cost == 1]
+    for left, right in islice(combinations(fields, 2), _MOST_PRODUCTS):
+        yield table.call("sum", inside.map(inside.inner.infix("*", left, right)))

@@ -32,8 +32,10 @@ def _subjects(table: Table, goal: Goal) -> list[Term]:
 def replacements(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
     """`text.replace(' ', '_')`."""
     for term in _subjects(table, goal):
-        for base in (term, table.call("lowerAscii", term), table.call("trim", term)):
-            yield from _fixed(table, goal, base)
+        yield from _fixed(table, goal, term)
+        lower = table.call("lowerAscii", term)
+        if lower.key != term.key:
+            yield from _fixed(table, goal, lower)
 
 
 def edits(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
@@ -48,6 +50,8 @@ def edits(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
 def _fixed(table: Table, goal: Goal, base: Term) -> Iterator[Term]:
     pairs = [(base.column[row], goal.column[row]) for row in goal.there]
     for mark in _MARKS:
+        if not any(mark in whole for whole, _ in pairs):
+            continue
         new = _replacement(pairs, [mark] * len(pairs))
         if new is not None and new != mark:
             old, constant = table.constant(mark, fitted=4), table.constant(new, fitted=4)
@@ -191,7 +195,7 @@ def joins(table: Table, goal: Goal, solver: Solver) -> Iterator[Term]:
             parts = [text.removesuffix(end).split(mark) if text else [] for text in goal.column]
             found = inner.best(table, Goal(parts), stages=_JOIN_STAGES)
             separator = table.constant(mark)
-            if found is None or separator is None:
+            if found is None or separator is None or found.source.startswith("["):
                 continue
             made = table.call("join", found, separator)
             if end:

@@ -179,21 +179,21 @@ def ends(table: Table, base: Term, selection: Selection) -> Iterator[Term]:
     amounts = [len(chosen) for chosen in selection.wanted]
     sure = [(selection.wanted[row], amounts[row], sizes[row]) for row in selection.sure]
     if all(chosen == tuple(range(amount)) for chosen, amount, _ in sure):
-        yield from (table.call("take", base, count) for count in _amounts(table, amounts, sizes))
+        yield from (table.call("take", base, count) for count in _amounts(table, base, amounts, sizes))
     if all(chosen == tuple(range(size - amount, size)) for chosen, amount, size in sure):
-        yield from (table.call("takeLast", base, count) for count in _amounts(table, amounts, sizes))
+        yield from (table.call("takeLast", base, count) for count in _amounts(table, base, amounts, sizes))
         left = [size - amount for amount, size in zip(amounts, sizes, strict=True)]
         if any(left):
-            yield from (table.call("drop", base, count) for count in _amounts(table, left, sizes))
+            yield from (table.call("drop", base, count) for count in _amounts(table, base, left, sizes))
 
 
-def _amounts(table: Table, amounts: Sequence[int], sizes: Sequence[int]) -> Iterator[Term]:
+def _amounts(table: Table, base: Term, amounts: Sequence[int], sizes: Sequence[int]) -> Iterator[Term]:
     """Numbers that are the amounts, or more where the amount is all there is."""
 
     def fits(term: Term, rows: Sequence[int]) -> bool:
         return all(
             isinstance(value := term.column[row], int | float)
-            and (value == amounts[row] or (amounts[row] == sizes[row] and value > sizes[row]))
+            and (value == amounts[row] or (amounts[row] == sizes[row] and value >= sizes[row]))
             for row in rows
         )
 
@@ -210,7 +210,7 @@ def _amounts(table: Table, amounts: Sequence[int], sizes: Sequence[int]) -> Iter
         if term.kind == "number" and 0 < len(given) < table.size and fits(term, given):
             rest = [row for row in everywhere if row not in given]
             cut = {amounts[row] for row in rest if amounts[row] < sizes[row]}
-            otherwise = table.constant(min(cut)) if len(cut) == 1 else table.constant(max(sizes)) if not cut else None
+            otherwise = table.constant(min(cut)) if len(cut) == 1 else None if cut else table.call("size", base)
             if otherwise is not None:
                 made = default(table, term, otherwise)
                 if fits(made, everywhere):
@@ -291,6 +291,6 @@ def _slices(table: Table, base: Term, selection: Selection) -> Iterator[Term]:
     begins = [chosen[0] if chosen else size for chosen, size in zip(selection.wanted, sizes, strict=True)]
     if max(begins) == 0:
         return
-    for begin in _amounts(table, begins, sizes):
+    for begin in _amounts(table, base, begins, sizes):
         rest = table.call("drop", base, begin)
         yield from ends(table, rest, _first_of(rest, selection))

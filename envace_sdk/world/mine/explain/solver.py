@@ -19,9 +19,17 @@ Family: TypeAlias = "Callable[[Table, Goal, Solver], Iterator[Term]]"
 class Solver:
     """Asks one stage of families after the other."""
 
-    def __init__(self, stages: Sequence[Sequence[Family]], *, depth: int = 3, bits: float | None = None) -> None:
+    def __init__(
+        self,
+        stages: Sequence[Sequence[Family]],
+        *,
+        depth: int = 3,
+        bits: float | None = None,
+        holds: Callable[[Term], bool] = lambda _: True,
+    ) -> None:
         self._stages = stages
         self._bits = bits
+        self._holds = holds
         self.depth = depth
         """How many more levels of parts may be explained on their own."""
 
@@ -39,7 +47,7 @@ class Solver:
                     break
                 for term in family(table, goal, self):
                     found.setdefault(term.source, term)
-            if any(complexity(term) <= bits for term in found.values()):
+            if any(complexity(term) <= bits and self._holds(term) for term in found.values()):
                 break
         return sorted(found.values(), key=lambda term: (self._rank(term, goal, bits), term.order))
 
