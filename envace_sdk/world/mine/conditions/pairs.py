@@ -86,7 +86,7 @@ _NONE: frozenset[Hashable] = frozenset()
 
 
 def _scalar(value: Json) -> bool:
-    return value is not None and not isinstance(value, list | dict)
+    return value is not None and value is not UNSET and not isinstance(value, list | dict)
 
 
 def _fields(column: Column, lists: list[list[Json]]) -> Iterator[_Holder]:

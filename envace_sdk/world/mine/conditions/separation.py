@@ -14,11 +14,13 @@ from .pool import Pool
 from .search import ERROR_COST, Goal, Search
 from .verifying import outcomes
 
-__all__ = ["Condition", "distinct_scopes", "found_in", "separate"]
+__all__ = ["STAGES", "Condition", "formulas_of", "separate", "separated"]
 
 MAX_ROWS = 240
 """Scopes of one side that are searched; all are then tested, and those that a condition got wrong are added."""
 MAX_ROUNDS = 3
+STAGES = (4, 8, 11, 0)
+"""Stages of the search, and costs up to which nothing is looked for in later ones."""
 
 Scope = Mapping[str, Json]
 
@@ -50,6 +52,13 @@ def separate(yes: Sequence[Scope], no: Sequence[Scope], *, limit: int = 5, toler
     condition was tested with the evaluator on all scopes, and fails in none of them. [] where nothing is found.
     A scope's values must be plain JSON. Where one side is empty the condition is `true` or `false`.
     """
+    return separated(yes, no, limit=limit, tolerance=tolerance, stages=len(STAGES))
+
+
+def separated(
+    yes: Sequence[Scope], no: Sequence[Scope], *, limit: int, tolerance: float, stages: int
+) -> list[Condition]:
+    """`separate`, which looks no further than some stages of the search."""
     if not yes or not no:
         return [Condition("true" if yes else "false", 1, 0, 0)]
     most = int(tolerance * (len(yes) + len(no)) + 1e-9)
@@ -63,7 +72,7 @@ def separate(yes: Sequence[Scope], no: Sequence[Scope], *, limit: int = 5, toler
             int(tolerance * len(table.rows) + 1e-9),
         )
         goal = Goal(goal.yes, table.all ^ goal.yes, goal.allowed)
-        tested = [_tested(formula, yes, no) for formula in found_in(Pool(table), goal, limit=2 * limit)]
+        tested = [_tested(formula, yes, no) for formula in found_in(Pool(table), goal, limit=2 * limit, stages=stages)]
         fitting = [condition for condition, _ in tested if condition.wrong <= most]
         best = _merged([*best, *fitting])[:limit]
         wrong = tested[0][1] if tested else ([], [])
@@ -74,19 +83,15 @@ def separate(yes: Sequence[Scope], no: Sequence[Scope], *, limit: int = 5, toler
     return best
 
 
-def found_in(pool: Pool, goal: Goal, *, limit: int) -> list[Formula]:
+def found_in(pool: Pool, goal: Goal, *, limit: int, stages: int) -> list[Formula]:
     """The best formulas over the atoms of a pool; larger ones are only looked for where small ones fail."""
     found: list[Formula] = []
-    for stage, enough in enumerate(STAGES):
+    for stage, enough in enumerate(STAGES[:stages]):
         found += formulas_of(pool, goal, stage, limit=limit)
         if found and min(map(goal.key, found))[0] <= enough:
             break
     distinct = {formula.source: formula for formula in sorted(found, key=goal.key)}
     return list(distinct.values())[:limit]
-
-
-STAGES = (4, 8, 11, 0)
-"""Stages of the search, and costs up to which nothing is looked for in later ones."""
 
 
 def formulas_of(pool: Pool, goal: Goal, stage: int, *, limit: int) -> list[Formula]:
