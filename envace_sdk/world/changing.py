@@ -91,9 +91,18 @@ class Target:
             fields = " and ".join(self.fields)
             raise RefusedError("validation_error", f"{self._noun()}: {fields} must be given")
         if subject.document is None:
-            if self.rule.open and not scope.collection(self.collection).was_removed(subject.key):
-                raise UnseenError
+            self.check_seen(subject, scope)
             raise RefusedError("not_found", self._said(self._missing, subject.value, "not found", scope))
+
+    def check_seen(self, subject: Subject, scope: Scope) -> None:
+        """Make sure that an entity which is not there is known not to be.
+
+        Raises:
+            UnseenError: the real world may have it.
+        """
+        if subject.key is not None and self.rule.open:
+            if not scope.collection(self.collection).was_removed(subject.key):
+                raise UnseenError
 
     def _noun(self) -> str:
         noun = noun_of(self.collection, self.rule)

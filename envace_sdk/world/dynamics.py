@@ -94,12 +94,20 @@ class CollectionRule(_Model):
 
 
 class Requirement(_Model):
-    """A precondition: `that` must hold, or the call ends with `error` and changes nothing."""
+    """A precondition: `that` must hold, or the call ends with `error` and changes nothing.
+
+    Where one of them is `entity != null`, it says when the entity is looked for; otherwise that comes first.
+    """
 
     that: Expression
     error: str
     """Template of the error text."""
     status: Status = "validation_error"
+
+    @property
+    def wants_entity(self) -> bool:
+        """Whether this asks for the tool's own entity."""
+        return self.that.replace(" ", "") == "entity!=null"
 
 
 class Filter(_Model):

@@ -117,9 +117,11 @@ class _Rule:
                 Formula(requirement.that, f"{place}.requires[{position}].that"),
                 Wording(requirement.error, f"{place}.requires[{position}].error"),
                 requirement.status,
+                requirement.wants_entity,
             )
             for position, requirement in enumerate(rule.requires)
         ]
+        self._wants_entity = any(requirement.wants_entity for requirement in rule.requires)
         self._also = [
             AlsoChange(change, dynamics, f"{place}.also[{position}]") for position, change in enumerate(rule.also)
         ]
@@ -141,8 +143,10 @@ class _Rule:
         subject = self._subject(scope)
         for name, formula in self._let:
             scope.names[name] = formula.bound(scope)
-        for condition, wording, status in self._requires:
+        for condition, wording, status, wants_entity in self._requires:
             if not condition.holds(scope):
+                if wants_entity and self.target is not None and subject is not None:
+                    self.target.check_seen(subject, scope)
                 raise RefusedError(status, wording(scope))
         if self._is_silent:
             raise UnseenError
@@ -174,7 +178,7 @@ class _Rule:
         scope.names["key"] = subject.value
         scope.names["entity"] = subject.document
         creates = self.rule.effect == "create" or (target.upsert and subject.document is None)
-        if not creates:
+        if not creates and not self._wants_entity:
             target.require(subject, scope)
         return subject
 

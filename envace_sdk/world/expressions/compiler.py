@@ -94,6 +94,8 @@ class Compiler:
                 return lambda scope: scope.names["world"] if "world" in scope.names else WorldView(scope)
             case Name("now"):
                 return lambda scope: scope.names.get("now", scope.state.clock)
+            case Name("session"):
+                return _session
             case Name(name):
                 return _name(name)
             case Select(base, field):
@@ -149,6 +151,15 @@ def _unknown(name: str, extra: frozenset[str]) -> str:
 
     close = get_close_matches(name, [*FUNCTIONS, *MACROS, *extra, "has", "default"], n=1)
     return f"there is no function {name}()" + (f"; did you mean {close[0]}()?" if close else "")
+
+
+def _session(scope: Scope) -> Any:
+    """The one document of the collection `session`, as it is at this moment."""
+    if "session" in scope.names:
+        return scope.names["session"]
+    if scope.dynamics is None or "session" not in scope.dynamics.collections:
+        return _name("session")(scope)
+    return scope.get("session", "session") or {}
 
 
 def _name(name: str) -> Code:
