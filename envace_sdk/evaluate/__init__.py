@@ -1,8 +1,10 @@
 """How close a rehearsed environment comes to the real one, measured on recordings it has not seen."""
 
+from .ceiling import Ceiling
 from .episodes import Episode, episodes_of, load_episodes
 from .exam import Exam
 from .fidelity import examine, fidelity, replays
+from .page import page
 from .players import MISS, Played, Player, Session
 from .playing import Loop
 from .rehearsing import Rehearsing
@@ -14,6 +16,7 @@ __all__ = [
     "MISS",
     "Bin",
     "Case",
+    "Ceiling",
     "CheckedReplay",
     "Episode",
     "ExactReplay",
@@ -31,5 +34,6 @@ __all__ = [
     "examine",
     "fidelity",
     "load_episodes",
+    "page",
     "replays",
 ]

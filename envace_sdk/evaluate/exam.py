@@ -94,6 +94,9 @@ class Exam:
         self.episodes = tuple(episodes)
         self.known = tuple(episodes_of(fixtures))
         everything = (*self.known, *self.episodes)
+        known = {_content(episode) for episode in self.known}
+        self.overlap = sum(_content(episode) in known for episode in self.episodes)
+        """How many of the episodes are among the fixtures, call by call: those are not held out."""
         self.wording = Wording()
         self.common = Common(tool.definition for tool in toolset)
         self._constants: dict[tuple[str, bool, str], _Seen] = {}
@@ -169,6 +172,10 @@ class Exam:
             else:
                 seen.answers += 1
                 seen.varies = seen.varies or len(texts) > 1 or seen.text != text
+
+
+def _content(episode: Episode) -> str:
+    return json.dumps([[f.call.name, f.call.arguments, answer_value(f.result)] for f in episode.calls], sort_keys=True)
 
 
 def _referring(episodes: Sequence[Episode]) -> frozenset[tuple[str, str]]:

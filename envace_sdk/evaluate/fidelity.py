@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from envace_sdk.rehearse import Environment
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.toolset import Toolset
 
+from .ceiling import ceilings
 from .consistency import Watch, repeated_reads
 from .episodes import Episode, episodes_of
 from .exam import Exam
-from .marking import OutputSchemas, mark, repeats
+from .marking import OutputSchemas, alike, mark
 from .players import Player
 from .playing import Answer, Loop, play
 from .rehearsing import Rehearsing
@@ -66,9 +67,17 @@ def replays(toolset: Toolset, fixtures: Sequence[Fixture]) -> list[Player]:
 
 
 async def examine(
-    exam: Exam, players: Sequence[Player], *, loop: Loop = "closed", progress: Progress | None = None
+    exam: Exam,
+    players: Sequence[Player],
+    *,
+    loop: Loop = "closed",
+    only: Collection[str] = (),
+    progress: Progress | None = None,
 ) -> list[FidelityReport]:
-    """Put the same episodes to several players; a report on each, in their order."""
+    """Put the same episodes to several players; a report on each, in their order.
+
+    With `only`, all calls are played, and those of these tools are scored.
+    """
     schemas = OutputSchemas(exam.toolset)
     cases: list[list[Case]] = [[] for _ in players]
     pairs: list[list[tuple[str, bool]]] = [[] for _ in players]
@@ -83,20 +92,25 @@ async def examine(
         questions = []
         for position, question in enumerate(exam.questions(episode)):
             checks = watch.checks(question)
+            questions.append(question)
+            if only and question.fixture.call.name not in only:
+                continue
             for index, answers in enumerate(sheets):
                 found = mark(question, answers[position], checks, schemas)
                 arguments = question.fixture.call.arguments
                 cases[index].append(Case(episode.name, position, arguments, found, answers[position]))
-            questions.append(question)
         for start, end in repeated_reads(exam, questions):
+            if only and questions[end].fixture.call.name not in only:
+                continue
             for index, answers in enumerate(sheets):
-                ((_, alike),) = repeats([(start, end)], answers)
-                pairs[index].append((questions[end].fixture.call.name, alike))
+                pairs[index].append((questions[end].fixture.call.name, alike(answers[start], answers[end])))
         if progress is not None:
             progress(episode.name)
         await asyncio.sleep(0)  # who waits beside a long examination gets a turn
+    ceiling = ceilings(exam, only)
     return [
-        report(player.name, loop, cases[index], pairs[index], renamed[index]) for index, player in enumerate(players)
+        report(player.name, loop, cases[index], pairs[index], renamed[index], ceiling)
+        for index, player in enumerate(players)
     ]
 
 

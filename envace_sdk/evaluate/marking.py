@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from envace_sdk.errors import SchemaError
@@ -18,7 +17,7 @@ from .outline import align, equal_leaves, f1, key_paths, leaves_of
 from .players import MISS
 from .playing import Answer
 
-__all__ = ["Mark", "OutputSchemas", "Tally", "mark", "repeats"]
+__all__ = ["Mark", "OutputSchemas", "Tally", "alike", "mark"]
 
 
 @dataclass(slots=True)
@@ -160,14 +159,8 @@ def _or_one(share: float | None) -> float:
     return 1.0 if share is None else share
 
 
-def repeats(pairs: Sequence[tuple[int, int]], answers: Sequence[Answer]) -> list[tuple[int, bool]]:
-    """Of each pair of equal reads, the place of the second, and whether both were answered alike."""
-    return [
-        (
-            end,
-            MISS not in (answers[start].played.layer, answers[end].played.layer)
-            and answers[start].played.result.is_error == answers[end].played.result.is_error
-            and answers[start].value == answers[end].value,
-        )
-        for start, end in pairs
-    ]
+def alike(one: Answer, other: Answer) -> bool:
+    """Whether two answers are the same; a miss is like nothing."""
+    if MISS in (one.played.layer, other.played.layer):
+        return False
+    return one.played.result.is_error == other.played.result.is_error and one.value == other.value

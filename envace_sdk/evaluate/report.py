@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
+from .ceiling import Ceiling
 from .marking import Mark
 from .playing import Answer, Loop
 
-__all__ = ["AXES", "Bin", "Case", "FidelityReport", "Layer", "Scores"]
+__all__ = ["AXES", "Bin", "Case", "FidelityReport", "Layer", "Scores", "report", "scores"]
 
 AXES: Final = (
     "status",
@@ -17,11 +18,14 @@ AXES: Final = (
     "structure",
     "entailed",
     "free",
+    "constant",
     "repeated_reads",
     "read_after_write",
     "created",
     "gone",
     "valid",
+    "right",
+    "fidelity",
 )
 """The axes of `Scores`, in the order of the tables."""
 
@@ -45,14 +49,24 @@ class Scores:
     entailed: float | None
     """Mean, over the calls that have any, of the share of entailed leaves that are right."""
     free: float | None
+    """The same of free leaves: what nothing could have told."""
     constant: float | None
+    """The same of leaves that are the same in all answers of the tool."""
     repeated_reads: float | None
+    """Share of equal reads, with no write between them, that are answered alike."""
     read_after_write: float | None
+    """Mean share of the leaves that an earlier write caused that are right."""
     created: float | None
+    """Mean share of what was created that is there."""
     gone: float | None
+    """Mean share of what was deleted, or has left an answer, that is not there."""
     valid: float | None
+    """Share of successes that keep to the output schema, of tools that have one."""
     right: float | None
     """Share of calls with the status, the structure and every entailed and constant leaf as recorded."""
+    fidelity: float | None
+    """The mean of balanced status, structure, entailed values and state consistency, as far as they were asked for.
+    State consistency is the mean of repeated reads, reads after writes, created and gone."""
     missed: int
     """Calls to which the player had nothing to say."""
     asked: dict[str, int]
@@ -109,9 +123,11 @@ class FidelityReport:
     layers: tuple[Layer, ...]
     calibration: tuple[Bin, ...]
     sure: Bin
-    """The answers with a confidence of at least 0.9."""
+    """All answers with a confidence of at least 0.9."""
     renamed: int
     """Names the player made up that were taken for the recorded ones."""
+    ceiling: Ceiling
+    tool_ceilings: dict[str, Ceiling]
     cases: tuple[Case, ...] = field(repr=False)
 
     def worst(self, count: int = 20) -> list[Case]:
@@ -137,11 +153,17 @@ class FidelityReport:
             "layers": [_members(layer) for layer in self.layers],
             "calibration": {"bins": [_members(one) for one in self.calibration], "sure": _members(self.sure)},
             "renamed": self.renamed,
+            "ceiling": self.ceiling.as_json(),
         }
 
 
 def report(
-    player: str, loop: Loop, cases: Sequence[Case], repeats: Sequence[tuple[str, bool]], renamed: int
+    player: str,
+    loop: Loop,
+    cases: Sequence[Case],
+    repeats: Sequence[tuple[str, bool]],
+    renamed: int,
+    ceiling: tuple[Ceiling, dict[str, Ceiling]],
 ) -> FidelityReport:
     """The report on the marked answers of one player; `repeats` are equal reads, by tool, and whether they agree."""
     tools = sorted({case.mark.tool for case in cases})
@@ -158,7 +180,8 @@ def report(
         tuple(_bin(low, high, marks) for low, high in zip(_BINS, (*_BINS[1:], 2.0), strict=True)),
         _bin(_SURE, 2.0, marks),
         renamed,
-        tuple(cases),
+        *ceiling,
+        cases=tuple(cases),
     )
 
 
@@ -179,15 +202,24 @@ def scores(marks: Sequence[Mark], repeats: Sequence[bool] = ()) -> Scores:
         "valid": _shares(marks, lambda m: m.valid),
         "right": [m.right for m in marks],
     }
+    means = {axis: _mean(values) for axis, values in gathered.items()}
+    balanced = _mean(both)
+    consistency = _known_mean(means["repeated_reads"], means["read_after_write"], means["created"], means["gone"])
     return Scores(
         calls=len(marks),
         status=_mean([m.status for m in marks]),
         on_successes=_mean(on_successes),
         on_errors=_mean(on_errors),
-        balanced_status=_mean(both),
+        balanced_status=balanced,
+        fidelity=_known_mean(balanced, means["structure"], means["entailed"], consistency),
         missed=sum(m.is_miss for m in marks),
-        asked={axis: len(values) for axis, values in gathered.items()},
-        **{axis: _mean(values) for axis, values in gathered.items()},
+        asked={
+            "status": len(marks),
+            "balanced_status": len(marks),
+            **{axis: len(values) for axis, values in gathered.items()},
+            "fidelity": len(marks),
+        },
+        **means,
     )
 
 
@@ -210,6 +242,10 @@ def _bin(low: float, high: float, marks: Sequence[Mark]) -> Bin:
 
 def _mean(values: Sequence[float | bool]) -> float | None:
     return sum(values) / len(values) if values else None
+
+
+def _known_mean(*values: float | None) -> float | None:
+    return _mean([value for value in values if value is not None])
 
 
 def _rounded(value: Any) -> Any:
