@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from .tokens import BLANK, KNOWN, MARK, NUMBER, PAD, TIME, VALUE, WORD, Line
+from .tokens import BLANK, KNOWN, LIST, MARK, NUMBER, PAD, TIME, VALUE, WORD, Line
 
 __all__ = ["GAP", "align", "common"]
 
-GAP: Final = 8
+GAP: Final = 9
 """The kind of a token that stands for anything at all."""
 
 _WEIGHT: Final = {WORD: 60, VALUE: 36, NUMBER: 18, MARK: 18, BLANK: 6, PAD: 12}
+_NEVER: Final = frozenset({TIME, LIST, GAP})
+"""Kinds of tokens that are never common, even where they are equal."""
 _INSTEAD: Final = 1
 """For two tokens in one another's place that both may be values: of two alignments, values against values."""
 _MOST_CELLS: Final = 250_000
@@ -21,7 +23,7 @@ def align(left: Line, right: Line) -> list[tuple[int, int]]:
     """Places of the tokens that both have, in order, so that as much as possible of the words is common.
 
     What was known beforehand in both is no common token, even where it is equal: it differs with what is known; nor
-    are times. Paddings are common whatever their width.
+    are times and lists. Paddings are common whatever their width.
     """
     begin = _same_start(left, right)
     end = _same_end(left, right, begin)
@@ -38,7 +40,7 @@ def _weight(left: Line, i: int, right: Line, j: int) -> int:
     kind, other = left.kinds[i], right.kinds[j]
     if kind == PAD == other:
         return _WEIGHT[PAD]
-    if left.tokens[i] != right.tokens[j] or kind in (TIME, GAP) or other in (TIME, GAP):
+    if left.tokens[i] != right.tokens[j] or kind in _NEVER or other in _NEVER:
         return 0
     if kind == KNOWN:
         return 0 if other == KNOWN else _WEIGHT[other]

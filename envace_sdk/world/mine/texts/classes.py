@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .align import GAP, align, common
-from .tokens import BLANK, KNOWN, MARK, NUMBER, PAD, TIME, VALUE, WORD, Line
+from .inline import skeleton
+from .tokens import BLANK, KNOWN, LIST, MARK, NUMBER, PAD, TIME, VALUE, WORD, Line
 
-__all__ = ["LineClass", "classify", "shape"]
+__all__ = ["LineClass", "classify", "label", "shape"]
 
 _RARE: Final = 4
 """A word is taken for a part of a value where the words around it are so many times as frequent."""
@@ -40,7 +41,17 @@ def shape(line: Line) -> tuple[str, ...]:
     out: list[str] = []
     for token, kind in zip(line.tokens, line.kinds, strict=True):
         one = (
-            token if kind == MARK else " " if kind == BLANK else "  " if kind == PAD else "#" if kind == NUMBER else "w"
+            token
+            if kind == MARK
+            else " "
+            if kind == BLANK
+            else "  "
+            if kind == PAD
+            else skeleton(token)
+            if kind == LIST
+            else "#"
+            if kind == NUMBER
+            else "w"
         )
         if one == "w" and out[-2:] == ["w", " "]:
             out.pop()
@@ -57,31 +68,32 @@ def classify(
     Args:
         lines: the lines.
         labelled: of these, those that begin with the same label ("Status: ") say the same whatever comes after it.
-        fixed: each of these says the same as itself only.
+        fixed: of the others, each of these says the same as itself only.
     """
     distinct = list(dict.fromkeys(lines))
     frequency = Counter(word for line in distinct for word in set(_words(line)))
     sorter = _Sorter(frequency)
     by_label: dict[tuple[str, ...], list[Line]] = defaultdict(list)
     for line in distinct:
-        found = _label(line) if line in labelled and line not in fixed else ()
+        found = label(line) if line in labelled else ()
         if found:
             by_label[found].append(line)
-    sorter.labels = {label for label, group in Counter(map(_label, distinct)).items() if group > 1}
+    sorter.labels = {found for found, count in Counter(map(label, distinct)).items() if count > 1}
     apart = {line: group for group in by_label.values() if len(group) > 1 for line in group}
     done: set[int] = set()
     for line in distinct:
-        if line in fixed:
-            sorter.classes.append(LineClass(line, [line]))
-        elif line not in apart:
-            sorter.place(line)
+        if line not in apart:
+            if line in fixed:
+                sorter.gather([line])
+            else:
+                sorter.place(line)
         elif id(apart[line]) not in done:
             done.add(id(apart[line]))
             sorter.gather(apart[line])
     return {line: found for found in sorter.classes for line in found.members}
 
 
-def _label(line: Line) -> tuple[str, ...]:
+def label(line: Line) -> tuple[str, ...]:
     """The tokens up to a colon or an equals sign, if they are few and have a word in them; else nothing."""
     for place, token in enumerate(line.tokens[:_LONGEST_LABEL]):
         kind = line.kinds[place]
@@ -157,8 +169,8 @@ class _Sorter:
         shared = [j for _, j in pairs if line.kinds[j] == WORD]
         if not shared:
             return 0
-        label = _label(line)
-        labelled = len(label) if label in self.labels else 0
+        start = label(line)
+        labelled = len(start) if start in self.labels else 0
         weight = sum(_LABEL_WEIGHT if j < labelled else 1 for j in shared)
         rare = min(self._frequency[line.tokens[j]] for j in shared) / _RARE
         left, right = {i for i, _ in pairs}, {j for _, j in pairs}
@@ -192,7 +204,7 @@ def _insertion(left: Line, right: Line, pairs: Sequence[tuple[int, int]]) -> boo
 
 def _plain(line: Line, begin: int, end: int) -> bool:
     inside = line.kinds[begin:end]
-    if WORD not in inside or not {VALUE, NUMBER, TIME, KNOWN, MARK, GAP}.isdisjoint(inside):
+    if WORD not in inside or not {VALUE, NUMBER, TIME, KNOWN, MARK, GAP, LIST}.isdisjoint(inside):
         return False
     place = begin - 1
     while place >= 0 and line.kinds[place] == BLANK:

@@ -16,6 +16,8 @@ class Hole:
     values: list[str]
     known: bool = False
     """Whether all that was seen was known beforehand."""
+    width: int = 0
+    """How wide the column is that blanks fill up, after the value, or before it if negative; 0 for none."""
 
 
 @dataclass(slots=True)

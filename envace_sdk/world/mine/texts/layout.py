@@ -33,11 +33,12 @@ class Layout:
     def draft(self, chunks: Sequence[Chunk], depth: int = 0) -> Draft:
         """The form that all these texts have, which may be as good as none."""
         if all(len(chunk) == 1 for chunk in chunks):
-            return unify([chunk[0] for chunk in chunks])
+            rows = {self._class(chunk[0]) for chunk in chunks} <= self.rows
+            return (rows and self.listed(chunks)) or unify([chunk[0] for chunk in chunks])
         anchors = self._anchors(chunks) if depth < _DEEPEST else []
         if anchors:
             return self._struct(chunks, anchors, depth)
-        begin, end = _edges(chunks)
+        begin, end = self._edges(chunks)
         inside = [chunk[begin : len(chunk) - end] for chunk in chunks]
         if (begin or end) and all(inside):
             return merged(["\n" * begin, *self.draft(inside, depth), "\n" * end])
@@ -63,14 +64,17 @@ class Layout:
     def listed(self, chunks: Sequence[Chunk]) -> Draft | None:
         """A list of lines of one form, if they are one."""
         lines = [line for chunk in chunks for line in chunk]
-        if len(lines) == len(chunks):
+        alike = {self._class(line): self.classes[line].members for line in lines if self._class(line) in self.rows}
+        if len(lines) == len(chunks) and not alike:
             return None
-        item = unify(lines)
+        item = unify([*lines, *(line for members in alike.values() for line in members)])
         if not any(isinstance(part, Hole) for part in item):
             return None
         bare = all(len(line.tokens) == 1 and line.kinds[0] not in (MARK, BLANK, PAD) for line in lines)
         marked = isinstance(item[0], Hole) and _marks(item[0]) and len(item) > 1 and isinstance(item[1], str)
-        return [Repeat(item, "\n")] if bare or marked or literal_of(item).strip() else None
+        literal = literal_of(item)
+        fits = bare or marked or literal.strip() or _indented(item) or _tabular(item)
+        return [Repeat(item, "\n")] if fits else None
 
     def _class(self, line: Line) -> int:
         return id(self.classes[line])
@@ -107,7 +111,7 @@ class Layout:
         out = _Lines()
         for index in range(len(anchors) + 1):
             parts = [chunk[at[index] + 1 : at[index + 1]] for chunk, at in zip(chunks, places, strict=True)]
-            begin, end = _edges(parts)
+            begin, end = self._edges(parts)
             for _ in range(begin):
                 out.add([])
             self._between(out, [part[begin : len(part) - end] for part in parts], depth)
@@ -131,10 +135,22 @@ class Layout:
         else:
             out.add_loose([_text(part) if part else None for part in parts])
 
+    def _edges(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
+        """How many blank lines all chunks begin and end with; those of a chunk that is blank are at its end.
+
+        Where the chunks are blocks each of which ends with a blank line, the last such line is a part of the last block.
+        """
+        end = min(_blanks_first(chunk[::-1]) for chunk in chunks)
+        if end:
+            blocks = self._by_header([chunk for chunk in chunks if not _blank(chunk)]) or []
+            if any(len(found) > 1 for found in blocks) and all(not one[-1].text for found in blocks for one in found):
+                end = 0
+        return min(_blanks_first(chunk[: len(chunk) - end]) for chunk in chunks), end
+
     def _by_header(self, chunks: Sequence[Chunk]) -> list[list[Chunk]] | None:
         """Blocks that begin with a line of the same class."""
         heads = {self._class(chunk[0]) for chunk in chunks}
-        if len(heads) > 1 or not heads <= self.rows or not self._telling(self.classes[chunks[0][0]]):
+        if len(heads) != 1 or not heads <= self.rows or not self._telling(self.classes[chunks[0][0]]):
             return None
         split = []
         for chunk in chunks:
@@ -208,22 +224,17 @@ def _ruler(line: Line) -> bool:
 
 
 def _trimmed(split: Sequence[Sequence[Chunk]], separator: str) -> tuple[Sequence[Sequence[Chunk]], str]:
-    """Blank lines at the end of all blocks but the last of a text belong to what is between blocks."""
+    """Blank lines and rulers at the end of all blocks but the last of a text belong to what is between blocks."""
     while any(len(blocks) > 1 for blocks in split):
         inner = [block for blocks in split for block in blocks[:-1]]
-        if not all(len(block) > 1 and not block[-1].text for block in inner):
+        ends = {block[-1].text for block in inner}
+        if len(ends) > 1 or not all(len(block) > 1 and (not block[-1].text or _ruler(block[-1])) for block in inner):
             break
-        if 2 * sum(not blocks[-1][-1].text for blocks in split) > len(split):
+        if 2 * sum(blocks[-1][-1].text in ends for blocks in split) > len(split):
             break
         split = [[*(block[:-1] for block in blocks[:-1]), blocks[-1]] for blocks in split]
-        separator = f"\n{separator}"
+        separator = f"\n{ends.pop()}{separator}"
     return split, separator
-
-
-def _edges(chunks: Sequence[Chunk]) -> tuple[int, int]:
-    """How many blank lines all chunks begin and end with; those of a chunk that is blank are at its end."""
-    end = min(_blanks_first(chunk[::-1]) for chunk in chunks)
-    return min(_blanks_first(chunk[: len(chunk) - end]) for chunk in chunks), end
 
 
 def _blanks_first(chunk: Chunk) -> int:
@@ -246,6 +257,18 @@ def _marks(hole: Hole) -> bool:
     """Whether a hole is one of a few signs, such as a star for the current one and a blank for the others."""
     values = set(hole.values)
     return 1 < len(values) <= _FEW_MARKS and not any(char.isalnum() for value in values for char in value)
+
+
+def _indented(item: Draft) -> bool:
+    """Whether lines have nothing in common but that they are indented."""
+    first = item[0]
+    return isinstance(first, str) and ("\t" in first or len(first) > 1)
+
+
+def _tabular(item: Draft) -> bool:
+    """Whether lines are columns, with blanks between them."""
+    holes = [part for part in item if isinstance(part, Hole)]
+    return any(hole.width or not "".join(hole.values).strip() for hole in holes) or "\t" in literal_of(item)
 
 
 def _ascending(ids: Sequence[int], places: Mapping[int, int]) -> list[int]:

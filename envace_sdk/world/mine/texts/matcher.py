@@ -13,14 +13,15 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from envace_sdk.json import Json
 
-from .slot import INTEGER, NUMBER, Kind, Slot, value_of
+from .slot import INTEGER, NUMBER, Kind, Slot
 
 __all__ = ["Program", "compile_program", "match"]
 
 _MAX_STEPS: Final = 500_000
 _SHORTER: Final = 20
 """How many digits of a long number may belong to what follows it."""
-_WITHIN: Final = {"word": re.compile(r"\S*"), "text": re.compile(r"[^\n]*"), "space": re.compile(r"[^\S\n]*")}
+_LINE: Final = re.compile(r"[^\n]*")
+_WITHIN: Final = {"word": re.compile(r"\S*"), "space": re.compile(r"[^\S\n]*")}
 _Follow: TypeAlias = tuple[str | None, ...] | None
 """The texts one of which comes next, None among them for the end; None instead where that is not known."""
 
@@ -192,19 +193,21 @@ class _Search:
         """Try the next end of a slot's text; the state is kept, for the ends after it."""
         at, place, trail, tried = state
         kind = op.slot.kind
-        if kind in ("integer", "number", "choice"):
+        if kind in ("integer", "number", "choice") and not op.slot.width:
             self._stack += [(at + 1, end, (trail, at, place, end), -1) for end in self._typed_ends(op.slot, place)]
             return
-        first = place + (kind == "word")
-        latest = self._latest(kind, place)
+        first = place + max(kind == "word", abs(op.slot.width))
+        latest = self._latest("text" if op.slot.width else kind, place)
         done = self._done.get((at, latest), self._length + 1)
         begin = max(tried, first)
         end = self._next_end(op, at, begin, latest) if begin < done else -1
         if end < 0:
-            self._done[at, latest] = min(done, first)
+            if not op.slot.width:  # whether a padded text may end somewhere depends on where it begins
+                self._done[at, latest] = min(done, first)
             return
         self._stack.append((at, place, trail, end + 1))
-        self._stack.append((at + 1, end, (trail, at, place, end), -1))
+        if not op.slot.width or op.slot.bare(self._text[place:end]) is not None:
+            self._stack.append((at + 1, end, (trail, at, place, end), -1))
 
     def _typed_ends(self, slot: Slot, place: int) -> list[int]:
         """Where a number or a choice may end, the longest last."""
@@ -223,7 +226,7 @@ class _Search:
             return self._length
         begin, end = self._limits.get(kind, (0, -1))
         if not begin <= place <= end:
-            found = _WITHIN[kind].match(self._text, place)
+            found = _WITHIN.get(kind, _LINE).match(self._text, place)
             end = place if found is None else found.end()
             self._limits[kind] = place, end
         return end
@@ -257,7 +260,7 @@ def _values(ops: Program, trail: _Trail, text: str) -> dict[str, Json]:
     for at, begin, end in reversed(steps):
         op = ops[at]
         if isinstance(op, _Slot):
-            values[op.slot.name] = value_of(text[begin:end], op.slot.kind)
+            values[op.slot.name] = op.slot.value(text[begin:end])
         elif isinstance(op, _Begin):
             rows: list[Json] = []
             values[op.name] = rows

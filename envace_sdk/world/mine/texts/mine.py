@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from envace_sdk.json import Json
 
-from .classes import classify
+from .classes import classify, label
 from .draft import Draft, Hole, merged
 from .grouping import Grouping, Text
 from .layout import Layout
 from .naming import finish
 from .template import Rows, Template
-from .tokens import KNOWN, WORD, Line, known_texts, lines_of
+from .tokens import KNOWN, VALUE, WORD, Line, known_texts, lines_of, words_of
 from .unify import unify
 
 __all__ = ["TextCase", "mine_texts"]
@@ -27,7 +27,7 @@ _LONGEST: Final = 20_000
 _MANY: Final = 8
 _FEW: Final = 3
 _WORDY: Final = 4
-_FEW_PARTS: Final = 3
+_FEW_PARTS: Final = 2
 _WORDS: Final = re.compile(r"[^\W\d_]+")
 
 
@@ -58,12 +58,17 @@ def mine_texts(cases: Sequence[TextCase]) -> list[Template]:
         before, left = len(left), _assign(left, found)
         if not left or len(left) == before:
             break
+    for template, those in _labelled(left):
+        found[template] = those
+        left = [text for text in left if text not in those]
     if _is_free(left, several):
         found, left = _absorbed(found, left)
         everything = finish([Hole([text.text for text in left])])
         found[everything] = list(left)
     else:
-        found |= {_single(text): [text] for text in left}
+        counts = Counter(word for text in texts for word in words_of([text.text])) if left else Counter()
+        common = {word for word, count in counts.items() if count > 1}
+        found |= {_single(text, common): [text] for text in left}
     return _ordered(found)
 
 
@@ -196,13 +201,11 @@ def _templates(group: Sequence[Text], layout: Layout, grouping: Grouping) -> lis
         clear = [template for template in finer if not _vague(template)]
         if found is None:
             return finer
-        if sum(_reads_any(clear, text.text) for text in group) * 2 > len(group):
-            return [*clear, found]
+        rest = [text for text in group if not any(_reads(template, text.text) for template in clear)]
+        if 2 * len(rest) < len(group):
+            last = _template(rest, layout) if rest else None
+            return [*clear, last if last is not None and not _vague(last) else found]
     return [found]
-
-
-def _reads_any(templates: Sequence[Template], text: str) -> bool:
-    return any(_reads(template, text) for template in templates)
 
 
 def _template(group: Sequence[Text], layout: Layout) -> Template | None:
@@ -217,8 +220,32 @@ def _free(draft: Draft) -> bool:
     return all(isinstance(part, Hole) and not part.known for part in draft)
 
 
+def _labelled(texts: Sequence[Text]) -> list[tuple[Template, list[Text]]]:
+    """Texts that are a label ("Tags: ") and a value or a list of values."""
+    groups: dict[tuple[str, ...], list[Text]] = defaultdict(list)
+    for text in texts:
+        if len(text.lines) == 1:
+            start = label(text.lines[0])
+            if start and _value_like(text.lines[0], len(start)):
+                groups[start].append(text)
+    out = []
+    for group in groups.values():
+        template = finish(unify([text.lines[0] for text in group])) if len(group) > 1 else None
+        if template is not None:
+            out.append((template, [text for text in group if _reads(template, text.text)]))
+    return out
+
+
+def _value_like(line: Line, begin: int) -> bool:
+    """Whether what follows is a value, or values with commas between them, and no sentence."""
+    rest = "".join(line.tokens[begin:]).strip()
+    return all(len(item.split()) == 1 for item in rest.split(", "))
+
+
 def _is_free(texts: Sequence[Text], several: bool) -> bool:
     """Whether texts that are like no other are free text, rather than messages each of which was seen once."""
+    if not texts:
+        return False
     messages = sum(map(_message, texts))
     if len(texts) == 1:
         return several and not messages and len(texts[0].lines) > 1 and len(texts[0].origins) == 1
@@ -229,11 +256,19 @@ def _message(text: Text) -> bool:
     return len(text.lines) == 1 and text.lines[0].words >= 2 and text.text[:1].isalpha()
 
 
-def _single(text: Text) -> Template:
-    """The template of a text that is like no other: all of it is literal but what was known."""
+def _single(text: Text, common: set[str]) -> Template:
+    """The template of a text that is like no other: all of it is literal but what was known.
+
+    That is also a word that was always a part of something known, such as the table in a query, and that no other
+    text has.
+    """
     draft: Draft = []
+    inside: set[str] = set.intersection(*(words_of(origin) for origin in text.origins)) - common
     for index, line in enumerate(text.lines):
-        draft += ["\n"] * (index > 0) + unify([line])
+        draft += ["\n"] * (index > 0)
+        for token, kind in zip(line.tokens, line.kinds, strict=True):
+            known = kind == KNOWN or (token in inside and kind in (WORD, VALUE))
+            draft.append(Hole([token], known) if known else token)
     return finish(merged(draft))
 
 
@@ -264,6 +299,8 @@ def _ordered(found: Mapping[Template, Sequence[Text]]) -> list[Template]:
                 general[template] += 1
                 same = words[template] >= words[other] and other not in general
                 chance = (words[template] > 1 or template.rows) and (_vague(other) or len(found[other]) < _FEW)
-                if template.literal and (same or (chance and "\n" in found[other][0].text)):
+                if not template.literal or not (same or (chance and "\n" in found[other][0].text)):
+                    continue
+                if all(_reads(template, text.text) for text in found[other]):
                     needless.add(other)
     return sorted(support.keys() - needless, key=lambda one: (general[one], -support[one], -one.literal, str(one)))

@@ -46,8 +46,10 @@ class _Namer:
         if not name and kind == "integer" and isinstance(after, str):
             found = _NOUN.match(after)
             name = _as_name(found.group(1)) if found else ""
+        if hole.width and kind == "word":
+            kind = "text"
         options = tuple(sorted(set(hole.values))) if kind == "choice" else ()
-        return Slot(self._name(name, "slot"), kind, options)
+        return Slot(self._name(name, "slot"), kind, options, hole.width)
 
     def _name(self, wanted: str, otherwise: str) -> str:
         number = 1

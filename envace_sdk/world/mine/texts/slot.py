@@ -25,6 +25,7 @@ Kind: TypeAlias = Literal["word", "text", "integer", "number", "lines", "space",
 
 INTEGER: Final = re.compile(r"-?[0-9]+")
 NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_PATTERNS: Final = {"integer": INTEGER, "number": NUMBER, "word": re.compile(r"\S+")}
 _MOST_DIGITS: Final = 20
 _LONGEST: Final = 30
 _INT64: Final = 2**63
@@ -38,6 +39,26 @@ class Slot:
     kind: Kind = "text"
     options: tuple[str, ...] = ()
     """The texts that a slot of the kind "choice" can be."""
+    width: int = 0
+    """The value is filled up with blanks to so many characters: after it, or before it if this is negative."""
+
+    def padded(self, text: str) -> str:
+        """The value's text as wide as the slot."""
+        return text.ljust(self.width) if self.width > 0 else text.rjust(-self.width)
+
+    def bare(self, text: str) -> str | None:
+        """The text without its padding; None where the padding is not what it should be, or the rest no number."""
+        if not self.width:
+            return text
+        bare = text.rstrip(" ") if self.width > 0 else text.lstrip(" ")
+        pattern = _PATTERNS.get(self.kind)
+        fits = self.padded(bare) == text and (pattern is None or pattern.fullmatch(bare))
+        return bare if fits else None
+
+    def value(self, text: str) -> Json:
+        """What a slot with this text holds."""
+        bare = self.bare(text)
+        return value_of(text if bare is None else bare, self.kind)
 
     @property
     def may_be_empty(self) -> bool:

@@ -65,7 +65,7 @@ class Template:
             if isinstance(part, str):
                 yield part
             elif isinstance(part, Slot):
-                yield to_text(values[part.name])
+                yield part.padded(to_text(values[part.name]))
             else:
                 yield part.separator.join(map(part.item.render, values[part.name]))
 
@@ -84,7 +84,7 @@ class Template:
             if isinstance(part, str):
                 written.append(cel.template(part))
             elif isinstance(part, Slot):
-                written.append(f"{{{sources[part.name]}}}")
+                written.append(f"{{{_padded(part, sources[part.name])}}}")
             else:
                 written.append(f"{{{_joined(part, sources[part.name], _within(part.name, sources))}}}")
         return "".join(written)
@@ -117,10 +117,20 @@ class Template:
             if isinstance(part, str):
                 shown.append(cel.template(part))
             elif isinstance(part, Slot):
-                shown.append(f"{{{part.name}}}" if part.kind == "text" else f"{{{part.name}:{part.kind}}}")
+                kind = "" if part.kind == "text" else f":{part.kind}"
+                shown.append(f"{{{part.name}{kind}{f':{part.width}' if part.width else ''}}}")
             else:
                 shown.append(f"{{{part.name}: [{part.item}] {part.separator!r}}}")
         return "".join(shown)
+
+
+def _padded(slot: Slot, source: str) -> str:
+    """The expression of a value's text, filled up with blanks."""
+    if not slot.width:
+        return source
+    text, width = f"string({source})", abs(slot.width)
+    blanks = f"{cel.text(' ' * width)}.substring(min(size({text}), {width}))"
+    return f"{text} + {blanks}" if slot.width > 0 else f"{blanks} + {text}"
 
 
 def _within(name: str, sources: Mapping[str, str]) -> dict[str, str]:
@@ -146,8 +156,8 @@ def _item(template: Template, sources: Mapping[str, str]) -> str:
         source = sources.get(part.name, cel.member("item", [part.name]))
         if isinstance(part, Rows):
             pieces.append(_joined(part, source, _within(part.name, sources)))
-        elif len(template.parts) == 1:
+        elif len(template.parts) == 1 and not part.width:
             return source
         else:
-            pieces.append(f"string({source})")
+            pieces.append(_padded(part, source) if part.width else f"string({source})")
     return " + ".join(pieces) or "''"

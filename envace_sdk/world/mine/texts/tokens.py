@@ -10,8 +10,23 @@ from typing import Final
 from envace_sdk.json import Json
 
 from ...expressions import to_text
+from .inline import list_spans
 
-__all__ = ["BLANK", "KNOWN", "MARK", "NUMBER", "PAD", "TIME", "VALUE", "WORD", "Line", "known_texts", "lines_of"]
+__all__ = [
+    "BLANK",
+    "KNOWN",
+    "LIST",
+    "MARK",
+    "NUMBER",
+    "PAD",
+    "TIME",
+    "VALUE",
+    "WORD",
+    "Line",
+    "known_texts",
+    "lines_of",
+    "words_of",
+]
 
 _JOIN: Final = r"[./\\@+~-]"
 _DAY: Final = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
@@ -47,9 +62,10 @@ _TOKEN: Final = re.compile(
 _PLAIN: Final = re.compile(r"[^\W\d]+(?:'[a-z]+)?")
 _EDGE: Final = re.compile(r"[\w/\\@~]")
 
-WORD, VALUE, NUMBER, TIME, KNOWN, MARK, BLANK, PAD = range(8)
+WORD, VALUE, NUMBER, TIME, KNOWN, MARK, BLANK, PAD, LIST = range(9)
 """Kinds of tokens: a word of language; something with digits or joined parts; a number; a date or a time of day; equal
-to a known value; a sign or several of the same; a blank character; several blanks that are no indentation."""
+to a known value; a sign or several of the same; a blank character; several blanks that are no indentation;
+a list in brackets."""
 
 _KINDS: Final = {"number": NUMBER, "time": TIME, "blank": BLANK, "pad": PAD, "mark": MARK, "sign": MARK}
 _FEW: Final = 64
@@ -89,6 +105,12 @@ def known_texts(known: Mapping[str, Json]) -> tuple[str, ...]:
     return tuple(sorted(usable, key=lambda text: (-len(text), text))[:_FEW])
 
 
+def words_of(texts: Sequence[str]) -> set[str]:
+    """The words and values in these texts, other than very short ones."""
+    found = (one for text in texts for one in _TOKEN.finditer(text))
+    return {one.group() for one in found if one.lastgroup == "word" and len(one.group()) > _LONGEST_UNIT}
+
+
 def lines_of(text: str, known: Sequence[str]) -> list[Line]:
     """The lines of a text. A known text that stands by itself is one token, even where it spans lines."""
     lines: list[Line] = []
@@ -108,10 +130,18 @@ def lines_of(text: str, known: Sequence[str]) -> list[Line]:
 def _tokens(text: str, known: Sequence[str]) -> Iterator[tuple[str, int]]:
     place = 0
     for begin, end in _known_places(text, known):
-        yield from _plain_tokens(text, place, begin)
+        yield from _listed_tokens(text, place, begin)
         yield text[begin:end], KNOWN
         place = end
-    yield from _plain_tokens(text, place, len(text))
+    yield from _listed_tokens(text, place, len(text))
+
+
+def _listed_tokens(text: str, begin: int, end: int) -> Iterator[tuple[str, int]]:
+    for first, last in list_spans(text, begin, end):
+        yield from _plain_tokens(text, begin, first)
+        yield text[first:last], LIST
+        begin = last
+    yield from _plain_tokens(text, begin, end)
 
 
 def _plain_tokens(text: str, begin: int, end: int) -> Iterator[tuple[str, int]]:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from .align import GAP, align, common
-from .draft import Draft, Hole, merged
-from .tokens import BLANK, KNOWN, MARK, NUMBER, PAD, TIME, Line
+from .draft import Draft, Hole, Repeat, literal_of, merged
+from .inline import items_of, plain_items
+from .padding import padded
+from .tokens import BLANK, KNOWN, LIST, MARK, NUMBER, PAD, TIME, Line, lines_of
 
 __all__ = ["unify"]
 
+_QUOTES: Final[set[str | None]] = {"'", '"', "`"}
 _ENOUGH: Final = 80
 """How many different lines settle what is common to all."""
 _SEVERAL: Final = 3
@@ -55,20 +58,47 @@ def unify(lines: Sequence[Line]) -> Draft:
     columns = _columns(form, lines)
     columns = _pruned(columns, len(distinct))
     draft: Draft = []
-    for column in columns:
+    for index, column in enumerate(columns):
         texts = column.texts
         if column.literal is not None:
             draft.append(column.literal)
-        elif len(set(texts)) == 1 and column.kind not in (KNOWN, TIME):
+        elif len(set(texts)) == 1 and column.kind not in (KNOWN, TIME, LIST):
             draft.append(texts[0])
         else:
-            draft.append(Hole(texts, column.kind == KNOWN))
-    return merged(draft)
+            draft += _differing(texts, column.kind, _quoted(columns, index))
+    return padded(merged(draft))
+
+
+def _quoted(columns: Sequence[_Column], index: int) -> bool:
+    """Whether a column stands between quotes."""
+    around = {columns[at].literal for at in (index - 1, index + 1) if 0 <= at < len(columns)}
+    return len(around) == 1 and around <= _QUOTES
+
+
+def _differing(texts: list[str], kind: int | None, quoted: bool) -> Draft:
+    """A part that differs: a list of like items, or a hole."""
+    bracketed = [items_of(text) for text in texts] if kind == LIST else []
+    if bracketed and None not in bracketed:
+        item = _item([item for items in bracketed for item in items or ()])
+        return ["[", Repeat(item, ", "), "]"] if item else ["[]"] if not any(bracketed) else [Hole(texts)]
+    plain = None if quoted else plain_items(texts)
+    if plain is not None:
+        return [Repeat([Hole([item for items in plain[1] for item in items])], plain[0])]
+    return [Hole(texts, kind == KNOWN)]
+
+
+def _item(texts: Sequence[str]) -> Draft | None:
+    """The form of the items of a list, if they are alike."""
+    if not texts or any("\n" in text for text in texts):
+        return None
+    draft = unify([lines_of(text, ())[0] for text in texts])
+    alike = literal_of(draft).strip() or all(len(text.split()) == 1 for text in texts)
+    return draft if alike and any(isinstance(part, Hole) for part in draft) else None
 
 
 def _columns(form: Line, lines: Sequence[Line]) -> list[_Column]:
     """The form's tokens as columns; known tokens and gaps make columns that differ."""
-    loose = {place for place, kind in enumerate(form.kinds) if kind in (GAP, KNOWN, TIME)}
+    loose = {place for place, kind in enumerate(form.kinds) if kind in (GAP, KNOWN, TIME, LIST)}
     fixed = [place for place in range(len(form.tokens)) if place not in loose]
     columns = [_Column([])]
     for place in fixed:
