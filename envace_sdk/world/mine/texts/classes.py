@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from .align import GAP, align, common
+from .align import align, common
 from .inline import skeleton
-from .tokens import BLANK, KNOWN, LIST, MARK, NUMBER, PAD, TIME, VALUE, WORD, Line
+from .likeness import Likeness, label
+from .tokens import BLANK, LIST, MARK, NUMBER, PAD, WORD, Line
 
-__all__ = ["LineClass", "classify", "label", "shape"]
+__all__ = ["LineClass", "classify", "shape"]
 
-_RARE: Final = 4
-"""A word is taken for a part of a value where the words around it are so many times as frequent."""
-_RARE_WEIGHT: Final = 0.3
-_LABEL_WEIGHT: Final = 0.1
+_OFTEN: Final = 3
 _LONGEST: Final = 150
 _LONGEST_LABEL: Final = 10
 _NEAREST: Final = 24
@@ -61,24 +59,26 @@ def shape(line: Line) -> tuple[str, ...]:
 
 
 def classify(
-    lines: Iterable[Line], labelled: frozenset[Line] = frozenset(), fixed: frozenset[Line] = frozenset()
+    lines: Mapping[Line, int], labelled: frozenset[Line] = frozenset(), fixed: frozenset[Line] = frozenset()
 ) -> dict[Line, LineClass]:
     """A class for every line; each class's members are in the order of the lines.
 
     Args:
-        lines: the lines.
+        lines: the lines, and how often they were seen.
         labelled: of these, those that begin with the same label ("Status: ") say the same whatever comes after it.
         fixed: of the others, each of these says the same as itself only.
     """
-    distinct = list(dict.fromkeys(lines))
-    frequency = Counter(word for line in distinct for word in set(_words(line)))
-    sorter = _Sorter(frequency)
+    distinct = list(lines)
+    frequency: Counter[str] = Counter()
+    for line, count in lines.items():
+        frequency.update(dict.fromkeys(_words(line), min(count, _OFTEN)))
+    labels = {found for found, count in Counter(map(label, distinct)).items() if count > 1}
+    sorter = _Sorter(Likeness(frequency, labels))
     by_label: dict[tuple[str, ...], list[Line]] = defaultdict(list)
     for line in distinct:
         found = label(line) if line in labelled else ()
         if found:
             by_label[found].append(line)
-    sorter.labels = {found for found, count in Counter(map(label, distinct)).items() if count > 1}
     apart = {line: group for group in by_label.values() if len(group) > 1 for line in group}
     done: set[int] = set()
     for line in distinct:
@@ -93,26 +93,13 @@ def classify(
     return {line: found for found in sorter.classes for line in found.members}
 
 
-def label(line: Line) -> tuple[str, ...]:
-    """The tokens up to a colon or an equals sign, if they are few and have a word in them; else nothing."""
-    for place, token in enumerate(line.tokens[:_LONGEST_LABEL]):
-        kind = line.kinds[place]
-        if token in (":", "=") and place + 1 < len(line.tokens) and line.kinds[place + 1] in (BLANK, PAD):
-            return line.tokens[: place + 1] if WORD in line.kinds[:place] else ()
-        if kind not in (WORD, BLANK, MARK):
-            break
-    return ()
-
-
 def _words(line: Line) -> list[str]:
     return [token for token, kind in zip(line.tokens, line.kinds, strict=True) if kind == WORD]
 
 
 class _Sorter:
-    def __init__(self, frequency: Counter[str]) -> None:
-        self._frequency = frequency
-        self.labels: set[tuple[str, ...]] = set()
-        """What several lines begin with: it says little of what the rest of the line is about."""
+    def __init__(self, likeness: Likeness) -> None:
+        self._likeness = likeness
         self.classes: list[LineClass] = []
         self._by_word: dict[str, dict[int, None]] = defaultdict(dict)
         self._by_shape: dict[tuple[str, ...], int] = {}
@@ -157,56 +144,7 @@ class _Sorter:
             if len(form.tokens) > _LONGEST:
                 continue
             pairs = align(form, line)
-            likeness = self._likeness(form, line, pairs)
+            likeness = self._likeness.of(form, line, pairs)
             if likeness > best[0]:
                 best = likeness, number, pairs
         return best[1:]
-
-    def _likeness(self, form: Line, line: Line, pairs: list[tuple[int, int]]) -> float:
-        """Of the words of both, the share that is common; 0 where one has words in the midst of the other's."""
-        if _insertion(form, line, pairs):
-            return 0
-        shared = [j for _, j in pairs if line.kinds[j] == WORD]
-        if not shared:
-            return 0
-        start = label(line)
-        labelled = len(start) if start in self.labels else 0
-        weight = sum(_LABEL_WEIGHT if j < labelled else 1 for j in shared)
-        rare = min(self._frequency[line.tokens[j]] for j in shared) / _RARE
-        left, right = {i for i, _ in pairs}, {j for _, j in pairs}
-        apart = max(self._apart(form, left, rare), self._apart(line, right, rare))
-        return weight / (weight + apart)
-
-    def _apart(self, line: Line, shared: set[int], rare: float) -> float:
-        apart = 0.0
-        for place, token in enumerate(line.tokens):
-            if place not in shared and line.kinds[place] == WORD:
-                apart += _RARE_WEIGHT if self._frequency[token] <= rare else 1
-        return apart
-
-
-def _insertion(left: Line, right: Line, pairs: Sequence[tuple[int, int]]) -> bool:
-    """Whether one line has plain words where the other has nothing, as in "was found" and "was not found".
-
-    After a sign, nothing may well be a value: an empty title in quotes.
-    """
-    before = (-1, -1)
-    for i, j in [*pairs, (len(left.tokens), len(right.tokens))]:
-        for line, begin, end, other in (
-            (left, before[0] + 1, i, j - before[1] - 1),
-            (right, before[1] + 1, j, i - before[0] - 1),
-        ):
-            if other == 0 and _plain(line, begin, end):
-                return True
-        before = i, j
-    return False
-
-
-def _plain(line: Line, begin: int, end: int) -> bool:
-    inside = line.kinds[begin:end]
-    if WORD not in inside or not {VALUE, NUMBER, TIME, KNOWN, MARK, GAP, LIST}.isdisjoint(inside):
-        return False
-    place = begin - 1
-    while place >= 0 and line.kinds[place] == BLANK:
-        place -= 1
-    return place < 0 or line.kinds[place] not in (MARK, GAP)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["items_of", "list_spans", "plain_items", "skeleton"]
+__all__ = ["SEPARATORS", "items_of", "list_spans", "plain_items", "skeleton"]
 
 _MOST_FAILURES: Final = 20
 _LONGEST: Final = 100_000
@@ -14,7 +14,7 @@ _OPEN: Final = {"[": "]", "{": "}", "(": ")"}
 _STEP: Final = re.compile(r"""[][(){},]|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"""")
 _STARTS: Final = ("[", "{", "(", "'", '"')
 _KEY: Final = re.compile(r"""(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")\s*:""")
-_SEPARATORS: Final = (", ", ",", "; ", " | ", "|")
+SEPARATORS: Final = (", ", ",", "; ", " | ", "|")
 _MOST_SHAPES: Final = 3
 
 
@@ -84,7 +84,7 @@ def skeleton(text: str) -> str:
 
 def plain_items(texts: Sequence[str]) -> tuple[str, list[list[str]]] | None:
     """If these texts are lists of single words or the like: what separates the items, and the items of each."""
-    for separator in _SEPARATORS:
+    for separator in SEPARATORS:
         if not any(separator in text for text in texts):
             continue
         split = [text.split(separator) if text else [] for text in texts]

@@ -138,7 +138,7 @@ class Layout:
     def _edges(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
         """How many blank lines all chunks begin and end with; those of a chunk that is blank are at its end.
 
-        Where the chunks are blocks each of which ends with a blank line, the last such line is a part of the last block.
+        Where the chunks are blocks each of which ends with a blank line, the last such line is part of the last block.
         """
         end = min(_blanks_first(chunk[::-1]) for chunk in chunks)
         if end:

@@ -10,10 +10,11 @@ from typing import Final
 
 from envace_sdk.json import Json
 
-from .classes import classify, label
+from .classes import classify
 from .draft import Draft, Hole, merged
 from .grouping import Grouping, Text
 from .layout import Layout
+from .likeness import label
 from .naming import finish
 from .template import Rows, Template
 from .tokens import KNOWN, VALUE, WORD, Line, known_texts, lines_of, words_of
@@ -140,7 +141,10 @@ def _mine(texts: Sequence[Text], several: bool) -> list[Template]:
         return []
     inner = Counter(line for text in texts if len(text.lines) > 1 for line in set(text.lines))
     fixed = frozenset(line for line, count in inner.items() if count >= _FEW and line.words >= _WORDY and line.plain)
-    classes = classify((line for text in texts for line in text.lines), frozenset(inner), fixed)
+    counts: Counter[Line] = Counter()
+    for text in texts:
+        counts.update(dict.fromkeys(text.lines, text.count))
+    classes = classify(counts, frozenset(inner), fixed)
     grouping = Grouping(texts, classes, several)
     layout = Layout(classes, grouping.rows)
     groups = [_Mined(group, _templates(group, layout, grouping)) for group in grouping.groups()]
@@ -150,7 +154,7 @@ def _mine(texts: Sequence[Text], several: bool) -> list[Template]:
         poor = [
             group for group in groups if group.poor(whole) and all(_reads(whole, text.text) for text in group.texts)
         ]
-        if sum(len(text.lines) > 1 for group in poor for text in group.texts) > 1:
+        if sum(len(group.texts) for group in poor) > 1:
             kept = [template for group in groups if group not in poor for template in group.templates]
             return [*kept, whole]
     return templates
@@ -184,7 +188,7 @@ def _vague(template: Template) -> bool:
 def _whole(texts: Sequence[Text], layout: Layout) -> Template | None:
     """The template of texts that are lists, or lists of blocks, from begin to end."""
     chunks = [text.lines for text in texts if len(text.lines) > 1]
-    if len({len(chunk) for chunk in chunks}) < 2:
+    if len(chunks) != 1 and len({len(chunk) for chunk in chunks}) < 2:
         return None
     draft = layout.repeated(chunks)
     return None if draft is None else finish(draft)

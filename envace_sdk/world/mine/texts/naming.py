@@ -12,7 +12,10 @@ from .template import Part, Rows, Template
 __all__ = ["finish"]
 
 _LABEL: Final = re.compile(r"(?:^|[^\w\s] ?|\n\s*)([^\W\d]\w*(?:[ _-][^\W\d]\w*){0,1})[^\w\n]{0,4}[:=][^\w\n]*$")
+_ASSIGNED: Final = re.compile(r"\b([^\W\d]\w*)=[^\w\s]?$")
 _NOUN: Final = re.compile(r" ([^\W\d]+s)\b")
+_FEW_MARKS: Final = 4
+_LONGEST_MARK: Final = 2
 _NOT_A_NAME: Final = re.compile(r"[^a-z0-9]+")
 
 
@@ -62,7 +65,7 @@ class _Namer:
 
 
 def _label(before: str) -> str:
-    found = _LABEL.search(before[-80:])
+    found = _LABEL.search(before[-80:]) or _ASSIGNED.search(before[-80:])
     return _as_name(found.group(1)) if found else ""
 
 
@@ -82,12 +85,16 @@ def _kind(hole: Hole, before: str | Hole | Repeat, after: str | Hole | Repeat, b
         return "number"
     if all(value.isspace() for value in values):
         return "space"
-    if len(values) <= 4 and not any(char.isalnum() for value in values for char in value):
+    if len(values) <= _FEW_MARKS and all(_mark(value) for value in values):
         return "choice"
     solid = all(value and not any(char.isspace() for char in value) for value in values)
     if solid and not hole.known and (bare or _column(after) or (before == "" and after != "")):
         return "word"
     return "text"
+
+
+def _mark(value: str) -> bool:
+    return len(value) <= _LONGEST_MARK and not any(char.isalnum() for char in value)
 
 
 def _column(after: str | Hole | Repeat) -> bool:

@@ -55,7 +55,7 @@ _TOKEN: Final = re.compile(
     )
   | (?P<pad> (?<!\n)(?<!^)[^\S\n]{{2,}} )
   | (?P<blank> \s)
-  | (?P<mark> (?P<sign>[^\w\s]) (?P=sign)* )
+  | (?P<mark> (?P<sign>[^\w\s]) (?: (?<=["'()\[\]{{}}]) | (?P=sign)* ) )
     """,
     re.VERBOSE,
 )

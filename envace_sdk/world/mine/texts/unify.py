@@ -8,7 +8,7 @@ from typing import Final
 
 from .align import GAP, align, common
 from .draft import Draft, Hole, Repeat, literal_of, merged
-from .inline import items_of, plain_items
+from .inline import SEPARATORS, items_of, plain_items
 from .padding import padded
 from .tokens import BLANK, KNOWN, LIST, MARK, NUMBER, PAD, TIME, Line, lines_of
 
@@ -56,7 +56,7 @@ def unify(lines: Sequence[Line]) -> Draft:
     for line in distinct[1:_ENOUGH]:
         form = common(form, line)
     columns = _columns(form, lines)
-    columns = _pruned(columns, len(distinct))
+    columns = _pruned(_listed(columns), len(distinct))
     draft: Draft = []
     for index, column in enumerate(columns):
         texts = column.texts
@@ -120,6 +120,25 @@ def _columns(form: Line, lines: Sequence[Line]) -> list[_Column]:
 
 def _cell(line: Line, begin: int, end: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return line.tokens[max(begin, 0) : max(end, 0)], line.kinds[max(begin, 0) : max(end, 0)]
+
+
+def _listed(columns: list[_Column]) -> list[_Column]:
+    """The columns with those that are a list of words, of which all lines have some, made one."""
+    signs = {separator.strip() for separator in SEPARATORS} | {""}
+    index = 0
+    while index < len(columns):
+        end = index
+        while end < len(columns) and (columns[end].literal is None or (columns[end].literal or "").strip() in signs):
+            end += 1
+        run = columns[index:end]
+        if len(run) > 1 and run[0].literal is None:
+            whole = _Column(run[0].cells)
+            for column in run[1:]:
+                whole = _joined(whole, column)
+            if plain_items(whole.texts) is not None:
+                columns = [*columns[:index], whole, *columns[end:]]
+        index += 1
+    return columns
 
 
 def _pruned(columns: list[_Column], distinct: int) -> list[_Column]:
