@@ -17,8 +17,8 @@ from .term import Term
 
 __all__ = ["arithmetic", "deep_arithmetic", "features"]
 
-_PAIRS = 48
-_DEEP = 14
+_PLAIN = 24
+_DEEP = 11
 _Operation = Callable[[float, float], float]
 _OPERATIONS: dict[str, _Operation] = {
     "+": lambda a, b: a + b,
@@ -41,12 +41,13 @@ def arithmetic(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
     if goal.kind != "number" or goal.distinct < 2:
         return
     problem = _Problem(table, goal)
-    known = [term for term in numbers(table) if problem.usable(term)][:_PAIRS]
+    known = [term for term in numbers(table) if problem.usable(term)]
     for term in known:
         yield from problem.rounded(term)
         yield from problem.with_constant(term)
-    for left in known:
-        for right in known:
+    for place, left in enumerate(known):
+        # One of the two may be far-fetched, but not both.
+        for right in known if place < _PLAIN else known[:_PLAIN]:
             yield from problem.pair(left, right)
 
 

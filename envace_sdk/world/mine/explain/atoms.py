@@ -278,7 +278,7 @@ def _folded_term(table: Table, whole: Term, part: Term) -> Term:
 
 def fitted_atoms(table: Table, yes: Sequence[int], no: Sequence[int]) -> Iterator[Atom]:
     """Comparisons with constants that these rows suggest."""
-    table.budget.spend((len(yes) + len(no)) * _MOST_MEASURED // 4)
+    table.budget.spend((len(yes) + len(no)) * _MOST_MEASURED // 2)
     for term in [term for term in numbers(table) if table.concerns(term)][:_MOST_MEASURED]:
         yield from _threshold(table, term, yes, no)
     for groups in _grouped(table):

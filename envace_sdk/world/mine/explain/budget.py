@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Budget"]
 
-_VALUES = 200_000
+_VALUES = 100_000
 
 
 class Budget:
@@ -21,6 +21,11 @@ class Budget:
     def spend(self, values: int) -> None:
         """Account for work."""
         self.left -= values
+
+    @property
+    def used(self) -> int:
+        """Work done since it was new."""
+        return self._values - self.left
 
     @property
     def spent(self) -> bool:

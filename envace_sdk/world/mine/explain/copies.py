@@ -53,7 +53,7 @@ def defaults(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
         ]
         if len(values) == 1:
             value = next(iter(values.values()))
-            constant = table.constant(value, fitted=int(information(value)))
+            constant = table.constant(value, fitted=int(information(value)) // 2)
             others = [constant, *others] if constant is not None else others
         for other in others[:4]:
             made = default(table, term, other)

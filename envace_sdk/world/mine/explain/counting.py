@@ -17,7 +17,9 @@ from .verify import values
 __all__ = ["counts"]
 
 _MOST_LISTS = 6
-_MOST_ELEMENTS = 150
+_MOST_ELEMENTS = 80
+_MOST_COST = 2
+"""Of a list whose elements are worth counting one by one."""
 _MOST_FOUND = 4
 _MOST_FIELDS = 6
 
@@ -26,15 +28,39 @@ def counts(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
     """`size(list.filter(x, …))`, `list.exists(x, …)`, `list.all(x, …)`, `sum(list.filter(x, …).map(x, x.field))`."""
     if goal.kind not in {"number", "boolean"} or not goal.whole or goal.distinct < 2:
         return
-    lists = [term for term in sequences(table) if all(isinstance(value, list) for value in term.column)]
+    lists = [
+        term
+        for term in sequences(table)
+        if term.cost <= _MOST_COST and all(isinstance(value, list) for value in term.column)
+    ]
     for over in lists[:_MOST_LISTS]:
         if table.budget.spent:
             return
         rows = _few(over)
         narrow = table.narrowed(rows)
         inside = loop(narrow, over.of_rows(rows))
-        if inside is not None and len(rows) > 1:
+        if inside is not None and len(rows) > 1 and _possible(goal, over, inside):
             yield from _told(table, goal, narrow, Goal([goal.column[row] for row in rows]), inside)
+
+
+def _possible(goal: Goal, over: Term, inside: Loop) -> bool:
+    """Whether the targets can be numbers of elements, or sums over some of them."""
+    if goal.kind == "boolean":
+        return True
+    targets = list(zip(goal.column, map(len, over.column), strict=True))
+    return (
+        all(0 <= target <= size and target == int(target) for target, size in targets)
+        or (all(size or not target for target, size in targets)
+        and any(term.kind == "number" and _reach(goal, inside, term) for term in inside.own))
+    )
+
+
+def _reach(goal: Goal, inside: Loop, field: Term) -> bool:
+    amounts = inside.regrouped([value if isinstance(value, int | float) else 0 for value in field.column])
+    return all(
+        sum(min(a, 0) for a in group or ()) <= target <= sum(max(a, 0) for a in group or ())
+        for group, target in zip(amounts, goal.column, strict=False)
+    )
 
 
 def _few(over: Term) -> list[int]:

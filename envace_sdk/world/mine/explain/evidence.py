@@ -11,10 +11,13 @@ from envace_sdk.json import UNSET, Json
 from .column import column_key
 from .term import Term
 
-__all__ = ["complexity", "distinctive", "evidence", "information", "support"]
+__all__ = ["PER_COST", "SLACK", "complexity", "distinctive", "evidence", "information", "support"]
 
 _MOST = 36.0
-_PER_COST = 3.0
+PER_COST = 2.5
+"""Bits that each part of an expression claims."""
+SLACK = 2.0
+"""Bits that may be wanting."""
 
 
 def information(value: Json) -> float:
@@ -88,4 +91,4 @@ def support(scopes: Sequence[Mapping[str, Any]], targets: Sequence[Json]) -> int
 
 def complexity(term: Term) -> float:
     """Bits that an expression claims."""
-    return _PER_COST * term.cost + term.fitted
+    return PER_COST * term.cost + term.fitted

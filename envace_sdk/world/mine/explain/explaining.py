@@ -13,7 +13,8 @@ from .evidence import evidence
 from .example import Example, Explanation
 from .families import STAGES
 from .goal import Goal
-from .sample import sample, spread
+from .paths import paths
+from .sample import SAMPLE, sample, spread
 from .solver import Solver
 from .table import Table, timed
 from .term import Term
@@ -21,10 +22,14 @@ from .verify import Trial, tried, values
 
 __all__ = ["Explainer", "explain"]
 
-_ROUNDS = 4
+_ROUNDS = 5
 _TRIES = 8
-_COUNTEREXAMPLES = 6
+_COUNTEREXAMPLES = 12
 _FEW = 6
+_LEAST = 2
+_MOST_BALANCED = 240
+_MOST_WORK = 150_000
+"""Values computed for one target in all rounds, about."""
 
 
 def explain(examples: Sequence[Example], *, limit: int = 5, tolerance: float = 0.0) -> list[Explanation]:
@@ -78,6 +83,10 @@ class Explainer:
         return table
 
 
+def _thinned(rows: list[int], most: int) -> list[int]:
+    return rows if len(rows) <= most else [rows[place * len(rows) // most] for place in range(most)]
+
+
 class _Search:
     """The targets, and what is allowed to go wrong."""
 
@@ -88,6 +97,7 @@ class _Search:
         self.limit = limit
         self.allowed = allowed
         self.bits = evidence(self.scopes, targets)
+        self.work = 0
         self._trials: dict[str, Trial] = {}
 
     def found(self) -> list[Explanation]:
@@ -103,9 +113,29 @@ class _Search:
             if not more or (good and turn):
                 break
             rows = sorted({*rows, *more})
+        if not good and len(rows) < len(self.scopes):
+            balanced = self._balanced()
+            good = self._holding(self._solved(balanced)) if balanced else []
         if not good and self.allowed:
             good = self._despite_errors(rows)
         return [self._explanation(term) for term in good[: self.limit]]
+
+    def _balanced(self) -> list[int]:
+        """As many rows that the most successful path or constant explains as rows that it does not.
+
+        Where a choice is hardly ever made otherwise, a sample shows too little of it.
+        """
+        rows = spread(self.scopes, _MOST_BALANCED)
+        goal = Goal([self.targets[row] for row in rows])
+        columns = [term.key for term in paths(Table([self.scopes[row] for row in rows]))]
+        columns.extend((key,) * len(rows) for key, _ in Counter(goal.key).most_common(2))
+        hits = [{at for at, (a, b) in enumerate(zip(column, goal.key, strict=True)) if a == b} for column in columns]
+        best = max(hits, key=lambda found: len(found) if len(found) < len(rows) else 0)
+        missed = [at for at in range(len(rows)) if at not in best]
+        if len(missed) < _LEAST or len(best) < max(_LEAST, len(rows) // 8):
+            return []
+        half = SAMPLE * 2 // 3
+        return sorted(rows[at] for at in [*_thinned(sorted(best), half), *_thinned(missed, half)])
 
     def _holding(self, terms: list[Term]) -> list[Term]:
         return [term for term in terms if self._holds(term)]
@@ -123,8 +153,11 @@ class _Search:
 
     def _solved(self, rows: list[int]) -> list[Term]:
         goal = Goal([self.targets[row] for row in rows])
-        solver = Solver(STAGES, bits=self.bits, holds=self._holds)
-        found = solver.solve(self.explainer.table(rows), goal)
+        if self.work > _MOST_WORK:
+            return []
+        table = self.explainer.table(rows)
+        found = Solver(STAGES, bits=self.bits, holds=self._holds).solve(table, goal)
+        self.work += table.budget.used
         return found[: 2 * self.limit] + [term for term in found[2 * self.limit :] if term.source in self._trials]
 
     def _holds(self, term: Term) -> bool:
@@ -141,7 +174,7 @@ class _Search:
         found: dict[int, None] = {}
         for term in terms:
             fresh = [row for row in self._trial(term).missed if row not in known]
-            found.update(dict.fromkeys(fresh[:2]))
+            found.update(dict.fromkeys(fresh[:3]))
         return list(found)[:_COUNTEREXAMPLES]
 
     def _explanation(self, term: Term) -> Explanation:

@@ -11,18 +11,34 @@ from .dates import dates
 from .lists import extensions, literals, pipelines, unions, whole_lists
 from .objects import changes, records, removals
 from .rewriting import cuts, edits, joins, parts_between, replacements, wrapped
-from .solver import Family
+from .solver import Stage
 from .truths import truths
 
 __all__ = ["STAGES"]
 
-STAGES: tuple[tuple[Family, ...], ...] = (
-    (constants, copies),
-    (features, pieces, whole_lists, defaults),
-    (truths, arithmetic, dates, cuts, replacements, concatenation, removals, changes, records, extensions, literals),
-    (unions, counts, pipelines, edits, parts_between, joins, wrapped),
-    (tables, choices),
-    (cases,),
-    (nested,),
-    (deep_arithmetic,),
+STAGES: tuple[Stage, ...] = (
+    Stage((constants, copies)),
+    Stage((features, pieces, whole_lists, defaults), least=2),
+    Stage(
+        (
+            truths,
+            arithmetic,
+            dates,
+            cuts,
+            replacements,
+            concatenation,
+            removals,
+            changes,
+            records,
+            extensions,
+            literals,
+        ),
+        least=2,
+    ),
+    Stage((unions, pipelines, edits, parts_between, joins, wrapped), least=3),
+    Stage((tables, choices), least=4),
+    Stage((counts,), least=5),
+    Stage((deep_arithmetic,), least=5),
+    Stage((cases,), least=7),
+    Stage((nested,), least=7),
 )

@@ -9,17 +9,17 @@ from envace_sdk.json import Json
 
 from .column import value_key
 
-__all__ = ["sample", "spread"]
+__all__ = ["SAMPLE", "sample", "spread"]
 
-_SIZE = 20
+SAMPLE = 20
 
 
-def spread(scopes: Sequence[Mapping[str, Any]], size: int = _SIZE) -> list[int]:
+def spread(scopes: Sequence[Mapping[str, Any]], size: int = SAMPLE) -> list[int]:
     """Rows by which names they know, taken in turns, then from all over."""
     return _in_turns([_shape(scope) for scope in scopes], size)
 
 
-def sample(scopes: Sequence[Mapping[str, Any]], targets: Sequence[Json], size: int = _SIZE) -> list[int]:
+def sample(scopes: Sequence[Mapping[str, Any]], targets: Sequence[Json], size: int = SAMPLE) -> list[int]:
     """Rows by what their targets are and which names they know, taken in turns."""
     return _in_turns([(value_key(target), _shape(scope)) for scope, target in zip(scopes, targets, strict=True)], size)
 

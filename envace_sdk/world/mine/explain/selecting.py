@@ -45,8 +45,9 @@ class Selection:
     @property
     def everything(self) -> bool:
         """Whether all elements are wanted, as they come."""
-        return all(
-            chosen == tuple(range(len(items))) for chosen, items in zip(self.wanted, self.over.column, strict=True)
+        sizes = [len(items) for items in self.over.column]
+        return all(len(chosen) == size for chosen, size in zip(self.wanted, sizes, strict=True)) and all(
+            self.wanted[row] == tuple(range(sizes[row])) for row in self.sure
         )
 
 

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from .evidence import complexity, distinctive, evidence
+from .evidence import PER_COST, SLACK, complexity, distinctive, evidence
 from .goal import Goal
 from .table import Table
 from .term import Term
 
-__all__ = ["Family", "Solver"]
+__all__ = ["Family", "Solver", "Stage"]
 
 Family: TypeAlias = "Callable[[Table, Goal, Solver], Iterator[Term]]"
 """Terms over the table that meet the goal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Families that are asked together."""
+
+    families: tuple[Family, ...]
+    least: int = 1
+    """The cost of the plainest of their terms: where the targets say too little for that, nobody is asked."""
 
 
 class Solver:
@@ -21,7 +31,7 @@ class Solver:
 
     def __init__(
         self,
-        stages: Sequence[Sequence[Family]],
+        stages: Sequence[Stage],
         *,
         depth: int = 3,
         bits: float | None = None,
@@ -41,12 +51,15 @@ class Solver:
         """The terms that meet the goal, best first; of the first stage that has one the targets suffice to believe."""
         found: dict[str, Term] = {}
         bits = evidence(table.scopes, goal.column) if self._bits is None else self._bits
-        for families in self._stages[:stages]:
-            for family in families:
+        for stage in self._stages[:stages]:
+            if PER_COST * stage.least > bits + SLACK:
+                break
+            for family in stage.families:
                 if table.budget.spent:
                     break
                 for term in family(table, goal, self):
-                    found.setdefault(term.source, term)
+                    if term.cost <= 1 or not term.leaves or complexity(term) <= bits + SLACK:
+                        found.setdefault(term.source, term)
             if any(complexity(term) <= bits and self._holds(term) for term in found.values()):
                 break
         return sorted(found.values(), key=lambda term: (self._rank(term, goal, bits), term.order))

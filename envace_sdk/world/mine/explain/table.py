@@ -67,6 +67,7 @@ class Table:
         made = Table([self.scopes[row] for row in rows], self.budget, self.focus)
         for name in _SHARED:
             if name in self.facts:
+                self.budget.spend(len(self.facts[name]) * len(rows) // 8)
                 made.facts[name] = [term.of_rows(rows) for term in self.facts[name]]
         return made
 

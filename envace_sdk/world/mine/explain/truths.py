@@ -30,6 +30,8 @@ def truths(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
 
 def conditions(table: Table, yes: list[int], no: list[int], *, limit: int = 4) -> list[Term]:
     """The simplest conditions that hold in some rows and not in others; what they say of the rest does not matter."""
+    if table.budget.spent:
+        return []
     wanted, unwanted = bits_of(yes), bits_of(no)
     known = sorted([*standing_atoms(table), *fitted_atoms(table, yes, no)], key=lambda atom: atom.cost)
     sides = [side for atom in known for side in (atom, atom.opposite())]
@@ -56,6 +58,7 @@ def _pairs(table: Table, sides: list[Atom], wanted: int, unwanted: int) -> Itera
             yield from _told(first, second, "||", wanted, unwanted)
     for parts, operator in ((both[:_MOST_PARTS], "&&"), (either[:_MOST_PARTS], "||")):
         for place, first in enumerate(parts):
+            table.budget.spend(len(parts) // 4)
             for second in parts[place + 1 :]:
                 yield from _told(first, second, operator, wanted, unwanted)
 
