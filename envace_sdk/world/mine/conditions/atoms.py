@@ -39,6 +39,8 @@ class Atom:
     there: int = -1
     """The rows in which `bare` can be computed."""
     threshold: Threshold | None = None
+    spare: int = 0
+    """What the guard adds to the cost."""
 
 
 def both(
@@ -50,17 +52,22 @@ def both(
     *,
     bare: tuple[str, str] = ("", ""),
     there: int = -1,
+    spare: int = 0,
 ) -> list[Atom]:
     """A test and its opposite; nothing where it holds for all rows or for none."""
     if rows in {0, table_all}:
         return []
     return [
-        Atom(source, cost, rows, "and" if " && " in source else "relation", bare[0], there),
-        Atom(negated, cost, table_all ^ rows, "relation", bare[1], there),
+        Atom(source, cost, rows, "and" if " && " in source else "relation", bare[0], there, None, spare),
+        Atom(negated, cost, table_all ^ rows, "relation", bare[1], there, None, spare),
     ]
 
 
 def guarded(columns: Iterable[Column], test: str) -> tuple[str, int]:
     """A test that holds only where all these columns have a value, and what the guards cost."""
-    guards = list(dict.fromkeys(column.given for column in columns if column.given))
+    needed: dict[int, str] = {}
+    for column in columns:
+        if column.given:
+            needed.setdefault(column.present, column.given)
+    guards = list(dict.fromkeys(needed.values()))
     return " && ".join([*guards, test]), len(guards)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log2
 
 from envace_sdk.json import Json
 
@@ -12,18 +13,22 @@ from .columns import Table, unpacked
 from .formula import Formula
 from .polishing import polished
 from .pool import Pool
-from .search import Goal, best_term
+from .search import ERROR_COST, Goal, best_term
 from .separation import STAGES, formulas_of
 from .verifying import holds
 
 __all__ = ["DecisionList", "Rule", "decide"]
 
-MAX_ROWS = 400
+MAX_ROWS = 300
 MAX_RULES = 12
 FOLDS = 5
-LABEL_BITS = 5.0
-RULE_BITS = 1.25
-"""What a case that a rule explains is worth, and what each unit of a rule's cost takes away."""
+LEAST_BITS = 2.5
+RULE_BITS = 1.5
+"""What a case that a rule explains is worth at least, and what each unit of a rule's cost takes away."""
+PARTIAL = 2
+"""The stage of the search at which conditions for only some of the cases are tried."""
+_LEAST_COSTS = (0, 0, 6, 6, 8)
+"""What a condition of each stage costs at least: where that is more than the cases are worth, none is looked for."""
 
 Scope = Mapping[str, Json]
 
@@ -135,9 +140,11 @@ class _Learner:
         self.rows: dict[str, int] = {}
         for place, (_, label) in enumerate(cases):
             self.rows[label] = self.rows.get(label, 0) | 1 << 8 * place
+        self.deepest = 0
+        """The last stage of the search that has given a rule."""
         self._found: dict[tuple[int, int, int], list[Formula]] = {}
 
-    def learned(self, looked: int) -> list[tuple[Formula, str]]:
+    def learned(self, looked: int, stages: int = len(STAGES)) -> list[tuple[Formula, str]]:
         """The list for these rows: again and again the simplest condition that explains all of a label; where there is
         none, the one that explains most for its size. Labels of a single case come last.
         """
@@ -147,50 +154,47 @@ class _Learner:
         repeated = [label for label in labels if (self.rows[label] & looked).bit_count() > 1]
         for chosen in (repeated, labels):
             while len(rules) < MAX_RULES:
-                best = self._next(chosen, left)
+                best = self._next(chosen, left, stages)
                 if best is None:
                     break
                 rules.append(best)
                 left &= ~best[0].rows
         return rules
 
-    def _next(self, labels: list[str], left: int) -> tuple[Formula, str] | None:
+    def _next(self, labels: list[str], left: int, stages: int) -> tuple[Formula, str] | None:
         """The rule that comes first: larger conditions are only looked for where no label has a small one."""
         best: tuple[tuple[float, ...], Formula, str] | None = None
-        for stage, enough in enumerate(STAGES):
+        for stage, enough in enumerate(STAGES[:stages]):
             for label in labels:
                 yes = self.rows[label] & left
-                no = left ^ yes
-                for formula in self._candidates(yes, no, stage):
-                    gain = self._gain(formula, yes, no)
-                    whole = not yes & ~formula.rows and not no & formula.rows
-                    key = (0, formula.cost, -gain) if whole else (1, -gain, formula.cost)
+                goal = _goal(yes, left ^ yes)
+                for formula in self._candidates(goal, stage):
+                    gain = _gain(formula, goal)
+                    wrong = goal.wrong(formula.rows)
+                    rank = 0 if not wrong else 1 if wrong <= goal.allowed else 2
+                    key = (rank, formula.cost + ERROR_COST * wrong if rank < 2 else 0, -gain)
                     if gain > 0 and (best is None or key < best[0]):
                         best = key, formula, label
-            if best is not None and best[0][0] == 0 and best[1].cost <= enough:
+                        self.deepest = max(self.deepest, stage)
+            if best is not None and best[0][1] <= enough and best[0][0] <= (stage >= PARTIAL):
                 break
         return None if best is None else best[1:]
 
-    def _candidates(self, yes: int, no: int, stage: int) -> list[Formula]:
+    def _candidates(self, goal: Goal, stage: int) -> list[Formula]:
         """Conditions for all of the cases, and in the end for some of them."""
-        if not yes or not no:
+        yes, no = goal.yes, goal.no
+        if not yes or not no or yes.bit_count() * _worth(goal) <= _LEAST_COSTS[stage] * RULE_BITS:
             return []
         known = self._found.get((yes, no, stage))
         if known is not None:
             return known
-        goal = Goal(yes, no, (yes.bit_count() + no.bit_count()) // 50)
         found = formulas_of(self.pool, goal, stage, limit=3)
-        if stage == len(STAGES) - 1 and yes.bit_count() > 2:
+        if stage == PARTIAL and yes.bit_count() > 2:
             part = best_term([(atom, atom.rows) for atom in self.pool.atoms(yes, no, 1)], yes, no)
             if part is not None:
                 found.append(polished(Formula(part[0]), self.table, yes & part[1] | no))
         self._found[yes, no, stage] = found
         return found
-
-    def _gain(self, formula: Formula, yes: int, no: int) -> float:
-        """Bits that the rule saves: those of the cases it explains, less its own and those of the cases it spoils."""
-        right, wrong = (formula.rows & yes).bit_count(), (formula.rows & no).bit_count()
-        return (right - 2 * wrong) * LABEL_BITS - formula.cost * RULE_BITS
 
     def outcomes(self, rules: list[tuple[Formula, str]], looked: int) -> dict[str, int]:
         """The rows that the rules give each label; those of the default are left out."""
@@ -199,6 +203,23 @@ class _Learner:
             found[label] = found.get(label, 0) | (formula.rows & looked)
             looked &= ~formula.rows
         return found
+
+
+def _goal(yes: int, no: int) -> Goal:
+    """A few cases may be wrong, but not many of those that are to be explained."""
+    few = yes.bit_count()
+    return Goal(yes, no, min((few + no.bit_count()) // 50, 1 + few // 10))
+
+
+def _worth(goal: Goal) -> float:
+    """The bits that each case to be explained is worth: the rarer, the more."""
+    return max(LEAST_BITS, log2(1 + goal.no.bit_count() / goal.yes.bit_count()))
+
+
+def _gain(formula: Formula, goal: Goal) -> float:
+    """Bits that a rule saves: those of the cases it explains, less its own and those of the cases it spoils."""
+    right = (formula.rows & goal.yes).bit_count()
+    return (right - 2 * goal.caught(formula.rows)) * _worth(goal) - formula.cost * RULE_BITS
 
 
 def _measured(found: list[tuple[Formula, str]], cases: list[tuple[Scope, str]]) -> list[Rule]:
@@ -222,10 +243,13 @@ def _held_out(rules: list[Rule], learner: _Learner, found: list[tuple[Formula, s
     for formula, _ in found:
         deciding.append(formula.rows & left)
         left &= ~formula.rows
+    stages = learner.deepest + 1  # No fold looks where all cases together have found nothing.
     for held in _fold_rows(learner, folds):
-        said = learner.outcomes(learner.learned(everything & ~held), held)
+        said = learner.outcomes(learner.learned(everything & ~held, stages), held)
         for place, (rule, mine) in enumerate(zip(rules, deciding, strict=True)):
             truth, told = learner.rows.get(rule.label, 0), said.get(rule.label, 0)
+            if (mine & truth & ~held).bit_count() < 2:
+                continue  # Nobody learns a rule from a single case.
             right[place] += (mine & held & truth & told).bit_count()
             wrong[place] += (mine & held & ~(truth & told)).bit_count()
             if rule.label not in [earlier.label for earlier in rules[:place]]:

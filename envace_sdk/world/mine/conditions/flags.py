@@ -50,7 +50,8 @@ def hidden_flags(episodes: Sequence[Sequence[Event]]) -> list[Flag]:
 
 def first_episodes(episodes: Sequence[Sequence[Event]]) -> list[Sequence[Event]]:
     """As many episodes as there is time for."""
-    total, chosen = 0, []
+    total = 0
+    chosen: list[Sequence[Event]] = []
     for episode in episodes:
         total += len(episode)
         if chosen and total > MAX_EVENTS:

@@ -66,6 +66,7 @@ def _register(episode: Sequence[Event], register: Register) -> list[Json]:
     values: list[Json] = []
     value: Json = register.initially
     first_change: int | None = None
+    tools = {update.tool for update in register.updates}
     for place, event in enumerate(episode):
         seen = shown(register.shown_by, event)
         if seen is not UNSET:
@@ -75,7 +76,7 @@ def _register(episode: Sequence[Event], register: Register) -> list[Json]:
                 first_change = place
         values.append(value)
         new = after(register, value, event)
-        if new is not value and first_change is None:
+        if (new is not value or (new is UNSET and event.tool in tools)) and first_change is None:
             first_change = place
         value = new
     return [*values, value]

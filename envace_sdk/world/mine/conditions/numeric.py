@@ -134,8 +134,8 @@ def threshold_atom(quantity: Quantity, above: bool, low: float, high: float, mis
     cost += len(guards)
     if missing:
         opposite = " && ".join([*guards, f"{quantity.source} {_OPPOSITE[sign]} {written}"])
-        return Atom(f"!({opposite})", cost + 1, rows, "relation", bare, there, threshold)
-    return Atom(" && ".join([*guards, bare]), cost, rows, "and", bare, there, threshold)
+        return Atom(f"!({opposite})", cost + 2, rows, "relation", bare, there, threshold, len(guards) + 2)
+    return Atom(" && ".join([*guards, bare]), cost, rows, "and", bare, there, threshold, len(guards))
 
 
 def _default(sign: str, limit: float, missing: bool) -> str | None:
@@ -187,8 +187,8 @@ def _ordered(
         return [Atom(source, cost, rows)]
     cost += guards
     return [
-        Atom(source, cost, rows, "and", sides[0], there),
-        Atom(f"!({source})", cost + 1, table.all ^ rows, "relation", sides[1], there),
+        Atom(source, cost, rows, "and", sides[0], there, None, guards),
+        Atom(f"!({source})", cost + 2, table.all ^ rows, "relation", sides[1], there, None, guards + 2),
     ]
 
 

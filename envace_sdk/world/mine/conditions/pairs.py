@@ -36,11 +36,11 @@ def equal_pair_atoms(table: Table) -> Iterator[Atom]:
             continue
         there = left.exists & right.exists
         cost = 2 + left.cost + right.cost - bool(left.words & right.words) + (left.kind == "bool")
-        if ~(left.present | right.present) & table.all:
-            cost += 2  # Two things that are both absent are hardly meant to be equal.
+        # Two things that are both absent are hardly meant to be equal.
+        spare = 2 if ~(left.present | right.present) & table.all else 0
         sources = f"{left.plain} == {right.plain}", f"{left.plain} != {right.plain}"
         bare = f"{left.source} == {right.source}", f"{left.source} != {right.source}"
-        yield from both(table.all, *sources, rows, cost, bare=bare, there=there)
+        yield from both(table.all, *sources, rows, cost + spare, bare=bare, there=there, spare=spare)
 
 
 def _same_sort(left: Column, right: Column) -> bool:

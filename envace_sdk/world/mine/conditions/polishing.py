@@ -50,6 +50,5 @@ def _unguarded(formula: Formula, looked: int) -> Formula:
         for other in (*parts[:place], *parts[place + 1 :]):
             undecided &= other.rows if formula.join == "&&" else ~other.rows
         if not undecided & ~part.there:
-            guards = part.source.count(" && ")
-            parts[place] = replace(part, source=part.bare, bare="", form="relation", cost=part.cost - guards)
+            parts[place] = replace(part, source=part.bare, bare="", form="relation", cost=part.cost - part.spare)
     return Formula(tuple(parts), formula.join)

@@ -19,7 +19,7 @@ __all__ = ["STAGES", "Condition", "formulas_of", "separate", "separated"]
 MAX_ROWS = 240
 """Scopes of one side that are searched; all are then tested, and those that a condition got wrong are added."""
 MAX_ROUNDS = 3
-STAGES = (4, 8, 11, 0)
+STAGES = (4, 8, 10, 12, 0)
 """Stages of the search, and costs up to which nothing is looked for in later ones."""
 
 Scope = Mapping[str, Json]
@@ -94,10 +94,14 @@ def found_in(pool: Pool, goal: Goal, *, limit: int, stages: int) -> list[Formula
     return list(distinct.values())[:limit]
 
 
+_DEPTHS = (0, 1, 1, 2, 2)
+_LARGE = {2, 4}
+
+
 def formulas_of(pool: Pool, goal: Goal, stage: int, *, limit: int) -> list[Formula]:
-    """The best formulas of one stage: of one or two atoms of depths 0, 1 and 2, and larger ones of depth 1."""
-    search = Search(pool.atoms(goal.yes, goal.no, min(stage, 1) if stage > 2 else stage), goal, limit)
-    found = search.large() if stage > 2 else search.simple()
+    """The best formulas of one stage: of one or two atoms of depths 0 and 1, larger ones, and both at depth 2."""
+    search = Search(pool.atoms(goal.yes, goal.no, _DEPTHS[stage]), goal, limit)
+    found = search.large() if stage in _LARGE else search.simple()
     ready = [polished(formula, pool.table, goal.yes | goal.no) for formula in found]
     return sorted(ready, key=goal.key)[:limit]
 

@@ -34,7 +34,9 @@ def presence_atoms(table: Table) -> list[Atom]:
             found += both(table.all, f"has({column.source})", f"!has({column.source})", there, cost)
         if column.nullable:
             extra = int(column.optional)
-            found += both(table.all, f"{column.plain} == null", f"{column.plain} != null", missing, cost + extra)
+            sides = f"{column.plain} == null", f"{column.plain} != null"
+            bare = f"{column.source} == null", f"{column.source} != null"
+            found += both(table.all, *sides, missing, cost + extra, bare=bare, there=there, spare=extra)
         if column.kind == "bool":
             found += _truth(table, column)
         elif column.kind == "list" or (column.kind == "object" and len(column.path) > 1):
@@ -143,7 +145,9 @@ def _membership(table: Table, column: Column, keys: list[Hashable]) -> list[Atom
     listed = "[" + ", ".join(map(constant, ordered)) + "]"
     there = column.exists
     rows = sum(column.holders[key] for key in keys)
-    cost = 1 + column.cost + len(keys) + max(constant_cost(column, key, values[key]) for key in keys) - 1
+    cost = column.cost + len(keys) + max(constant_cost(column, key, values[key]) for key in keys)
+    if column.kind == "number":
+        cost += len(keys)  # Of numbers, a range is more likely meant than some of them.
     sources = f"{column.plain} in {listed}", f"!({column.plain} in {listed})"
     bare = f"{column.source} in {listed}", f"!({column.source} in {listed})"
     return both(table.all, *sources, rows, cost, bare=bare, there=there)

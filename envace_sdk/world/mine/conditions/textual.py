@@ -178,4 +178,5 @@ def _pair(table: Table, left: Column, right: Column, name: str, rows: int, cost:
     bare = f"{left.source}.{name}({right.source})"
     source, guards = guarded([left, right], bare)
     present = left.present & right.present
-    return both(table.all, source, f"!({source})", rows, cost + guards, bare=(bare, f"!{bare}"), there=present)
+    sides = bare, f"!{bare}"
+    return both(table.all, source, f"!({source})", rows, cost + guards, bare=sides, there=present, spare=guards)
