@@ -71,17 +71,20 @@ def rows_of(bits: int) -> list[int]:
 
 def standing_atoms(table: Table) -> list[Atom]:
     """Conditions that need no constants fitted to what is asked."""
-    found: list[Atom] = table.fact("atoms", lambda table: list(_unique(_standing(table))))
+    found: list[Atom] = table.fact("atoms", lambda table: _unique(_standing(table)))
     return found
 
 
-def _unique(atoms: Iterable[Atom]) -> Iterator[Atom]:
-    """The first of those that say the same, and none that says the same everywhere."""
-    seen: set[tuple[int, int]] = set()
+def _unique(atoms: Iterable[Atom]) -> list[Atom]:
+    """The plainest of those that say the same, and none that says the same everywhere."""
+    found: dict[tuple[int, int], Atom] = {}
     for atom in atoms:
-        if (atom.yes or atom.no) and (atom.yes, atom.no) not in seen and (atom.no, atom.yes) not in seen:
-            seen.add((atom.yes, atom.no))
-            yield atom
+        if atom.yes or atom.no:
+            key = (atom.yes, atom.no) if (atom.no, atom.yes) not in found else (atom.no, atom.yes)
+            known = found.get(key)
+            if known is None or atom.cost < known.cost:
+                found[key] = atom
+    return list(found.values())
 
 
 def _standing(table: Table) -> Iterator[Atom]:

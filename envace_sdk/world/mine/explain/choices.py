@@ -30,7 +30,7 @@ _MOST_LEADS = 2
 _NESTED_STAGES = 5
 _MOST_NESTED = 2
 _MOST_CASES = 4
-_MOST_KEYS = 3
+_MOST_KEYS = 4
 _CASE_STAGES = 4
 _LEAST = 2
 """Rows on either side of a condition."""
@@ -179,7 +179,7 @@ def cases(table: Table, goal: Goal, solver: Solver) -> Iterator[Term]:
         return
     tried = 0
     for key in places(table):
-        groups = _groups(key)
+        groups = _groups(key) if table.concerns(key) else None
         if groups is None or tried >= _MOST_KEYS or table.budget.spent:
             continue
         tried += 1

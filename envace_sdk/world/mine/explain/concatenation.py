@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from .goal import Goal
+from .lookups import places
+from .numbers import numbers
 from .pieces import texts
 from .solver import Solver
 from .table import Table
@@ -16,6 +18,7 @@ __all__ = ["common_start", "concatenation", "pieces"]
 
 _MOST_STATES = 240
 _MOST_PARTS = 60
+_MOST_NUMBERS = 40
 _MOST_GAPS = 40
 _LONGEST = 20_000
 
@@ -31,7 +34,7 @@ def concatenation(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
     if goal.kind != "text" or goal.distinct < 2 or max(len(goal.column[row]) for row in goal.there) > _LONGEST:
         return
     targets = [goal.column[row] for row in goal.there]
-    parts = [term for term in texts(table) if _usable(term, goal, targets)][:_MOST_PARTS]
+    parts = [term for term in [*texts(table), *_written(table)] if _usable(term, goal, targets)][:_MOST_PARTS]
     columns = [[term.column[row] for row in goal.there] for term in parts]
     way = _Way(table, targets, parts, columns).found()
     if way is None or not any(isinstance(step, Term) for step in way):
@@ -39,6 +42,14 @@ def concatenation(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
     made = _sum(table, way)
     if made is not None and goal.met(made):
         yield made
+
+
+def _written(table: Table) -> Iterator[Term]:
+    """Numbers that follow from others, as text."""
+    plain = {term.source for term in places(table)}
+    for term in numbers(table)[:_MOST_NUMBERS]:
+        if term.source not in plain and not table.budget.spent:
+            yield table.call("string", term)
 
 
 def _usable(term: Term, goal: Goal, targets: list[str]) -> bool:

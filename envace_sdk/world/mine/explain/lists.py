@@ -26,6 +26,7 @@ _MOST_LITERAL = 6
 _MOST_ROWS = 60
 _MOST_FOUND = 1
 _ELEMENT_STAGES = 4
+_BODY_STAGES = 8
 
 
 def whole_lists(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
@@ -176,7 +177,7 @@ def _mapped(table: Table, goal: Goal, chosen: Term, solver: Solver) -> Term | No
     rows = list(range(0, len(wanted), step))
     narrow = inside.inner.narrowed(rows)
     part = Goal([wanted[row] for row in rows])
-    for body in inner.solve(narrow, part, stages=None if part.kind == "object" else _ELEMENT_STAGES)[:3]:
+    for body in inner.solve(narrow, part, stages=None if part.kind == "object" else _BODY_STAGES)[:3]:
         if not any(inside.owns(leaf) for leaf in body.leaves):
             continue
         column = values(body.source, inside.inner.scopes)
@@ -203,8 +204,37 @@ def _selections(goal: Goal, inside: Loop) -> Iterator[Selection]:
                 yield Selection(over, chosen, frozenset(alike))
             elif whole and member is None:
                 yield Selection(over, chosen)
+    yield from _named(goal, inside, looks)
     if all(len(have) == len(want) for have, want in zip(over.column, goal.column, strict=True)):
         yield Selection(over, tuple(tuple(range(len(value))) for value in over.column))
+
+
+def _named(goal: Goal, inside: Loop, looks: list[Term]) -> Iterator[Selection]:
+    """Targets that are texts in which the elements that they were made of are named."""
+    if kind_of(element for value in goal.column for element in value) != "text":
+        return
+    for look in looks:
+        if look.kind == "text":
+            among = [keys or [] for keys in inside.regrouped(look.column)]
+            wanted = [_mentioned(want, names) for want, names in zip(goal.column, among, strict=True)]
+            alike = [row for row, names in enumerate(among) if _alike(names)]
+            if None not in wanted and len(alike) < len(among):
+                chosen = tuple(places for places in wanted if places is not None)
+                yield Selection(inside.over, chosen, frozenset(alike))
+
+
+def _mentioned(found: list[str], names: list[Any]) -> tuple[int, ...] | None:
+    """The elements that the texts name, each another one."""
+    free = dict(enumerate(names))
+    places = []
+    for text in found:
+        fitting = [place for place, name in free.items() if isinstance(name, str) and name and name in text]
+        if not fitting:
+            return None
+        best = max(fitting, key=lambda place: len(free[place]))
+        places.append(best)
+        del free[best]
+    return tuple(places)
 
 
 def _alike(keys: list[Any]) -> bool:

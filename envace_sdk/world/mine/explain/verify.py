@@ -28,10 +28,12 @@ class Trial:
 def values(source: str, scopes: Sequence[Mapping[str, Any]]) -> list[Any]:
     """What the expression gives in each scope: JSON, `UNSET` where something is absent, `FAILED` for other errors.
 
-    Raises:
-        ExpressionError: it does not compile.
+    One that does not compile, because it is too long or nests too deeply, fails everywhere.
     """
-    expression = compile_expression(source)
+    try:
+        expression = compile_expression(source)
+    except EnvaceError:
+        return [FAILED] * len(scopes)
     state = State()
     found: list[Any] = []
     for scope in scopes:
@@ -43,11 +45,8 @@ def values(source: str, scopes: Sequence[Mapping[str, Any]]) -> list[Any]:
 
 
 def tried(source: str, scopes: Sequence[Mapping[str, Any]], targets: Sequence[Json]) -> Trial:
-    """How the expression does; one that does not compile misses everything."""
-    try:
-        found = values(source, scopes)
-    except EnvaceError:
-        found = [FAILED] * len(scopes)
+    """How the expression does."""
+    found = values(source, scopes)
     missed = [row for row, value in enumerate(found) if not _same(value, targets[row])]
     return Trial(source, tuple(missed))
 
