@@ -9,7 +9,7 @@ from typing import Final
 
 from .align import align, common
 from .inline import skeleton
-from .likeness import Likeness, label
+from .likeness import Likeness, label, may_be_alike
 from .tokens import BLANK, LIST, MARK, NUMBER, PAD, WORD, Line
 
 __all__ = ["LineClass", "classify", "shape"]
@@ -139,9 +139,9 @@ class _Sorter:
         best: tuple[float, int, list[tuple[int, int]]] = (0.5, -1, [])
         if len(line.tokens) > _LONGEST:
             return best[1:]
-        for number, _ in sorted(shared.items(), key=lambda one: (-one[1], one[0]))[:_NEAREST]:
+        for number, count in sorted(shared.items(), key=lambda one: (-one[1], one[0]))[:_NEAREST]:
             form = self.classes[number].form
-            if len(form.tokens) > _LONGEST:
+            if len(form.tokens) > _LONGEST or not may_be_alike(count, max(line.words, form.words)):
                 continue
             pairs = align(form, line)
             likeness = self._likeness.of(form, line, pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, TypeAlias
 
@@ -25,9 +25,10 @@ class Text:
     """A text, with what was known whenever it was seen."""
 
     text: str
-    lines: list[Line]
     origins: set[tuple[str, ...]]
     count: int = 1
+    lines: list[Line] = field(default_factory=list)
+    """Its lines; none before it is looked at closely."""
 
 
 class Grouping:

@@ -10,7 +10,7 @@ from typing import Final
 from .align import GAP
 from .tokens import BLANK, KNOWN, MARK, NUMBER, PAD, TIME, VALUE, WORD, Line
 
-__all__ = ["Likeness", "label"]
+__all__ = ["Likeness", "label", "may_be_alike"]
 
 _RARE: Final = 3
 """A word is taken for a part of a value where the words around it are so many times as frequent."""
@@ -35,6 +35,11 @@ def label(line: Line) -> tuple[str, ...]:
         if kind not in (WORD, BLANK, MARK) and (kind != NUMBER or WORD in line.kinds[:place]):
             break
     return ()
+
+
+def may_be_alike(common: int, words: int) -> bool:
+    """Whether lines with so many words in common, of so many, can be more alike than not."""
+    return common > _VALUE_WEIGHT * (words - common)
 
 
 class Likeness:

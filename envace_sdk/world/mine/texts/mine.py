@@ -23,7 +23,12 @@ from .unify import unify
 __all__ = ["TextCase", "mine_texts"]
 
 _SAMPLE: Final = 240
+_SAMPLE_LINES: Final = 1_200
 _ROUNDS: Final = 6
+_WORTHWHILE: Final = 0.95
+"""Texts are looked at again as long as no more than this share of them stays unread."""
+_MOST: Final = 100
+"""How many templates are plenty for one tool."""
 _LONGEST: Final = 20_000
 _MANY: Final = 8
 _FEW: Final = 3
@@ -57,9 +62,9 @@ def mine_texts(cases: Sequence[TextCase]) -> list[Template]:
         mined = [one for one in _mine(_sample(left), several) if one not in found]
         found |= {template: [] for template in mined}
         before, left = len(left), _assign(left, found)
-        if not left or len(left) == before:
+        if len(left) > _WORTHWHILE * before or len(found) > _MOST or not left:
             break
-    for template, those in _labelled(left):
+    for template, those in _labelled(_sample(left)):
         found[template] = those
         left = [text for text in left if text not in those]
     if _is_free(left, several):
@@ -67,6 +72,7 @@ def mine_texts(cases: Sequence[TextCase]) -> list[Template]:
         everything = finish([Hole([text.text for text in left])])
         found[everything] = list(left)
     else:
+        _look_at(left)
         counts = Counter(word for text in texts for word in words_of([text.text])) if left else Counter()
         common = {word for word, count in counts.items() if count > 1}
         found |= {_single(text, common): [text] for text in left}
@@ -76,38 +82,48 @@ def mine_texts(cases: Sequence[TextCase]) -> list[Template]:
 def _distinct(cases: Sequence[TextCase]) -> list[Text]:
     texts: dict[str, Text] = {}
     for case in cases:
-        known = known_texts(case.known)
         same = texts.get(case.text)
         if same is None:
-            texts[case.text] = Text(case.text, lines_of(case.text, known), {known})
+            texts[case.text] = Text(case.text, {known_texts(case.known)})
         else:
             same.count += 1
-            same.origins.add(known)
+            same.origins.add(known_texts(case.known))
+    return list(texts.values())
+
+
+def _sample(texts: Sequence[Text]) -> list[Text]:
+    """So many of the texts, spread over all of them, as can be compared in a moment; with their lines."""
+    usable = [text for text in texts if len(text.text) <= _LONGEST]
+    step = max(1, -(-len(usable) // _SAMPLE))
+    sample: list[Text] = []
+    lines = 0
+    for text in (usable[index] for start in range(step) for index in range(start, len(usable), step)):
+        lines += text.text.count("\n") + 1
+        if sample and (len(sample) >= _SAMPLE or lines > _SAMPLE_LINES):
+            break
+        sample.append(text)
+    _look_at(sample)
+    return sample
+
+
+def _look_at(texts: Sequence[Text]) -> None:
+    """Find the lines of texts. A word that one of them has where it was not known is no trace of what is known."""
+    for text in texts:
+        text.lines = lines_of(text.text, min(text.origins))
     plain = {
         token
-        for text in texts.values()
+        for text in texts
         for line in text.lines
         for token, kind in zip(line.tokens, line.kinds, strict=True)
         if kind == WORD
     }
-    for text in texts.values():
+    for text in texts:
         text.lines = [_unknown(line, plain) if KNOWN in line.kinds else line for line in text.lines]
-    return list(texts.values())
 
 
 def _unknown(line: Line, plain: set[str]) -> Line:
-    """A word that other texts have too, where it was not known, is no trace of what is known."""
-    kinds = [
-        WORD if kind == KNOWN and token in plain else kind for token, kind in zip(line.tokens, line.kinds, strict=True)
-    ]
-    return Line.of(line.tokens, kinds)
-
-
-def _sample(texts: Sequence[Text]) -> list[Text]:
-    usable = [text for text in texts if len(text.text) <= _LONGEST]
-    if len(usable) <= _SAMPLE:
-        return usable
-    return [usable[index * len(usable) // _SAMPLE] for index in range(_SAMPLE)]
+    pairs = zip(line.tokens, line.kinds, strict=True)
+    return Line.of(line.tokens, [WORD if kind == KNOWN and token in plain else kind for token, kind in pairs])
 
 
 def _assign(texts: Sequence[Text], found: dict[Template, list[Text]]) -> list[Text]:
@@ -252,12 +268,13 @@ def _is_free(texts: Sequence[Text], several: bool) -> bool:
         return False
     messages = sum(map(_message, texts))
     if len(texts) == 1:
-        return several and not messages and len(texts[0].lines) > 1 and len(texts[0].origins) == 1
+        return several and not messages and "\n" in texts[0].text and len(texts[0].origins) == 1
     return 2 * messages < len(texts) or messages > _MANY
 
 
-def _message(text: Text) -> bool:
-    return len(text.lines) == 1 and text.lines[0].words >= 2 and text.text[:1].isalpha()
+def _message(one: Text) -> bool:
+    text = one.text[:_LONGEST]
+    return "\n" not in text and text[:1].isalpha() and len(_WORDS.findall(text)) > 1
 
 
 def _single(text: Text, common: set[str]) -> Template:
@@ -284,7 +301,7 @@ def _absorbed(
     free = list(left)
     for template, texts in found.items():
         chance = len(texts) < len(left) and not all(_message(text) for text in texts)
-        if chance and not any(KNOWN in line.kinds for text in texts for line in text.lines):
+        if chance and not any(KNOWN in line.kinds for text in _sample(texts) for line in text.lines):
             free += texts
         else:
             kept[template] = texts

@@ -48,6 +48,9 @@ class Template:
         None where the text has not this form. Takes time linear in the text, times the parts of the template; a text
         that would take unreasonably long all the same counts as one that has not this form.
         """
+        first = self.parts[0] if self.parts else ""
+        if isinstance(first, str) and not text.startswith(first):
+            return None
         if not self._program:
             self._program.append(compile_program(self.parts))
         return match(self._program[0], text)

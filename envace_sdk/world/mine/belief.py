@@ -1,0 +1,116 @@
+"""What can be known of the world in the middle of a recorded episode, and who may have changed it since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from envace_sdk.json import UNSET, Json
+from envace_sdk.world.keys import key_text
+
+from .episodes import Step
+from .structure import SESSION
+
+if TYPE_CHECKING:
+    from .roles import Named
+
+__all__ = ["EXISTS", "Belief", "Suspect", "Thing"]
+
+EXISTS = ""
+"""In place of a field's name: whether the thing exists."""
+
+
+@dataclass(eq=False, slots=True)
+class Suspect:
+    """A call that may have changed a thing, in a way that is not known."""
+
+    step: Step
+    named: Named
+    """As what the call knows the thing."""
+    scope: dict[str, Json]
+    """What was known before the call."""
+
+
+@dataclass(eq=False, slots=True)
+class Thing:
+    """What is known of one thing."""
+
+    kind: str
+    key: Json
+    fields: dict[str, Json] = field(default_factory=dict)
+    exists: bool | None = None
+    """None: nobody has said."""
+    pending: dict[str, list[Suspect]] = field(default_factory=dict)
+    """By field, or EXISTS: the calls that may have changed it since it was last known."""
+    everything: list[Suspect] = field(default_factory=list)
+    """The calls that may have given it fields which are not known yet."""
+    seen: bool = False
+    """Whether the episode has shown it."""
+    shown_by: dict[str, str] = field(default_factory=dict)
+    """By field, the tool that showed it last."""
+
+    def document(self) -> dict[str, Json]:
+        """The fields that are known for certain."""
+        return {name: value for name, value in self.fields.items() if name not in self.pending}
+
+    def suspects(self, name: str) -> list[Suspect]:
+        """Who may have changed a field since it was last known; of an unknown one, since it was last looked at."""
+        if name in self.pending:
+            return self.pending[name]
+        return [] if name in self.fields or (name == EXISTS and self.exists is not None) else self.everything
+
+
+class Belief:
+    """The things of one episode."""
+
+    def __init__(self, start: Mapping[str, Mapping[str, Mapping[str, Json]]] | None = None) -> None:
+        self._things: dict[str, dict[str, Thing]] = {SESSION: {"": Thing(SESSION, "", exists=True)}}
+        for kind, documents in (start or {}).items():
+            for key, document in documents.items():
+                thing = self.thing(kind, key)
+                thing.fields.update(document)
+                thing.exists = True
+
+    @property
+    def session(self) -> Thing:
+        """What is true of the session as a whole."""
+        return self._things[SESSION][""]
+
+    def thing(self, kind: str, key: Json) -> Thing:
+        """The thing of that name, known or not."""
+        if kind == SESSION:
+            return self.session
+        held = self._things.setdefault(kind, {})
+        text = key_text(key)
+        found = held.get(text)
+        if found is None:
+            found = held[text] = Thing(kind, key)
+        return found
+
+    def find(self, kind: str, key: Json) -> Thing | None:
+        """The thing of that name, if anything was heard of it."""
+        return self.session if kind == SESSION else self._things.get(kind, {}).get(key_text(key))
+
+    def things(self, kind: str) -> Iterator[Thing]:
+        """All that anything was heard of, in that order."""
+        yield from list(self._things.get(kind, {}).values())
+
+    def document(self, kind: str, key: Json) -> dict[str, Json] | None:
+        """The fields of a thing that is there; None of one that is not, or that nothing is known of."""
+        if key is UNSET or key is None:
+            return None
+        thing = self.find(kind, key)
+        if thing is None or not thing.exists:
+            return None
+        return thing.document()
+
+
+def accuse(thing: Thing, name: str, suspect: Suspect) -> None:
+    """Note that a call may have changed a field."""
+    thing.pending.setdefault(name, []).append(suspect)
+
+
+def known(value: Any) -> bool:
+    """Whether a value is there."""
+    return value is not UNSET

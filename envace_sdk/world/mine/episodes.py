@@ -1,0 +1,82 @@
+"""Recorded calls in the order in which they were made, with what they answered as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from envace_sdk.json import Json
+from envace_sdk.tools.fixture import Fixture
+
+__all__ = ["Episode", "Step", "episodes_of", "scalars"]
+
+MAX_DEPTH: Final = 12
+"""Deeper parts of an answer are taken as they are."""
+
+
+@dataclass(eq=False, slots=True)
+class Step:
+    """One call of an episode."""
+
+    episode: str
+    index: int
+    """Its place in the episode, from 0."""
+    tool: str
+    args: Mapping[str, Json]
+    ok: bool
+    value: Json
+    """The answer as data: JSON, or text."""
+    text: str
+    """The answer's first text, as it was."""
+    shape: Mapping[str, int] = field(default_factory=dict)
+    """By path of a text in `value` that was taken apart: which of its tool's templates it has."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the answer is a text that is no JSON."""
+        return isinstance(self.value, str) and self.value == self.text
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Episode:
+    """One session: calls that saw each other's effects, from a start that is the same or is not known."""
+
+    name: str
+    steps: tuple[Step, ...]
+
+
+def episodes_of(fixtures: Iterable[Fixture], tools: Iterable[str]) -> list[Episode]:
+    """The calls of known tools, by episode, each in its recorded order; episodes in the order of their names."""
+    known = set(tools)
+    found: dict[str, list[Fixture]] = {}
+    for fixture in fixtures:
+        if fixture.is_call and fixture.call.name in known and fixture.result.fault is None:
+            found.setdefault(fixture.episode, []).append(fixture)
+    return [
+        Episode(name, tuple(_steps(name, sorted(found[name], key=lambda fixture: fixture.position))))
+        for name in sorted(found)
+    ]
+
+
+def _steps(name: str, fixtures: Sequence[Fixture]) -> Iterator[Step]:
+    for index, fixture in enumerate(fixtures):
+        result = fixture.result
+        yield Step(
+            episode=name,
+            index=index,
+            tool=fixture.call.name,
+            args=fixture.call.arguments,
+            ok=not result.is_error,
+            value=result.value(),
+            text=result.first_text,
+        )
+
+
+def scalars(value: Json, path: str = "", depth: int = 0) -> Iterator[tuple[str, Json]]:
+    """The scalars in objects, by dotted path; lists are not entered."""
+    if isinstance(value, dict) and depth < MAX_DEPTH:
+        for name, member in value.items():
+            yield from scalars(member, f"{path}.{name}" if path else name, depth + 1)
+    elif not isinstance(value, dict | list):
+        yield path, value

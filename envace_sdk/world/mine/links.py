@@ -1,0 +1,151 @@
+"""Which positions name the same things: what one call shows or takes, a later one refers to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from envace_sdk.json import Json
+from envace_sdk.world.infer.words import plural, singular, split
+
+from .episodes import Episode
+from .positions import Position, occurrences
+
+__all__ = ["domains", "is_idlike"]
+
+_SHARE: Final = 0.2
+"""Of what a position holds, at least this much has to have been seen at the other one before."""
+_LINKS: Final = 4
+_OVERLAP: Final = 0.4
+_SOME: Final = 3
+"""Different values that must link: fewer may agree by chance."""
+
+ID_WORDS: Final = frozenset("id ids tag key number name path code token uuid slug handle".split())
+
+
+def is_idlike(name: str) -> bool:
+    """Whether a field is called like what identifies something."""
+    words = split(name)
+    return bool(words) and singular(words[-1]) in ID_WORDS
+
+
+def can_name(value: Json) -> bool:
+    """Whether a value can identify anything."""
+    if isinstance(value, str):
+        return 0 < len(value) <= 300 and "\n" not in value
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def domains(
+    episodes: Sequence[Episode], fixed: Mapping[Position, bool], maps: dict[str, frozenset[str]]
+) -> list[list[Position]]:
+    """Groups of positions that name the same things, largest first. `fixed` positions hold one of a few words."""
+    total: Counter[Position] = Counter()
+    shared: Counter[tuple[Position, Position]] = Counter()
+    values: dict[tuple[Position, Position], set[Json]] = {}
+    shown: set[Position] = set()
+    held: dict[Position, set[Json]] = {}
+    for episode in episodes:
+        seen: dict[Json, dict[Position, None]] = {}
+        for step in episode.steps:
+            here = [(p, v) for p, v in occurrences(step, maps) if can_name(v) and not fixed.get(p)]
+            for position, value in here:
+                shown.add(position)
+                held.setdefault(position, set()).add(value)
+                if position.side == "in" or is_idlike(position.name):
+                    total[position] += 1
+                    for earlier in seen.get(value, ()):
+                        shared[earlier, position] += 1
+                        values.setdefault((earlier, position), set()).add(value)
+            for position, value in here:
+                seen.setdefault(value, {})[position] = None
+    union = _Union()
+    for (earlier, later), count in shared.items():
+        if count < _SHARE * total[later] or count < _LINKS:
+            continue
+        found = values[earlier, later]
+        if len(found) < _SOME:
+            continue
+        if all(isinstance(value, int) for value in found) and not _akin(earlier, later):
+            continue
+        if earlier == later or not (_names(earlier) or _names(later) or earlier.path.endswith("[]")):
+            continue
+        union.join(earlier, later)
+    _join_namesakes(union, shown)
+    for position, values in held.items():
+        if position.side == "in" and (is_idlike(position.name) or any("/" in str(value) for value in values)):
+            union.find(position)
+    _join_vocabularies(union, held)
+    groups = [group for group in union.groups() if len(group) > 1]
+    return sorted(groups, key=lambda group: (-sum(total[p] for p in group), group))
+
+
+def _names(position: Position) -> bool:
+    return is_idlike(position.name) or position.side == "in"
+
+
+def _akin(one: Position, other: Position) -> bool:
+    """Whether two positions that hold numbers are also called alike: `id` of a ticket, `ticket_id`."""
+    first, second = _words(one.name), _words(other.name)
+    if not first or not second or not (is_idlike(one.name) and is_idlike(other.name)):
+        return False
+    if first == second:
+        return True
+    short, long, owner = (first, second, one) if len(first) < len(second) else (second, first, other)
+    if long[-len(short) :] != short:
+        return False
+    return set(long[: -len(short)]) <= set(_words(owner.tool)) | set(_words(owner.path.replace(".", "_")))
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(singular(word) for word in split(name))
+
+
+def _join_namesakes(union: _Union, shown: Iterable[Position]) -> None:
+    """What has the same id-like name (`order_id`) names the same, linked or not."""
+    by_name: dict[tuple[str, ...], list[Position]] = {}
+    for position in sorted(shown):
+        words = _words(position.name)
+        if len(words) > 1 and is_idlike(position.name):
+            by_name.setdefault(words, []).append(position)
+    for group in by_name.values():
+        for position in group[1:]:
+            union.join(group[0], position)
+
+
+def _join_vocabularies(union: _Union, held: Mapping[Position, set[Json]]) -> None:
+    """Domains of which one holds much of what the other does, name the same things."""
+    words: list[tuple[Position, set[Json]]] = []
+    for group in union.groups():
+        if any(position.side == "in" for position in group):
+            values: set[Json] = set().union(*(held.get(position, set()) for position in group))
+            words.append((group[0], {value for value in values if isinstance(value, str)}))
+    words.sort(key=lambda item: (len(item[1]), item[0]))
+    for place, (one, values) in enumerate(words):
+        for other, others in words[place + 1 :]:
+            if len(values & others) >= max(_LINKS, _OVERLAP * len(values)):
+                union.join(one, other)
+                break
+
+
+class _Union:
+    def __init__(self) -> None:
+        self._parent: dict[Position, Position] = {}
+
+    def find(self, position: Position) -> Position:
+        self._parent.setdefault(position, position)
+        while self._parent[position] != position:
+            self._parent[position] = self._parent[self._parent[position]]
+            position = self._parent[position]
+        return position
+
+    def join(self, one: Position, other: Position) -> None:
+        first, second = sorted((self.find(one), self.find(other)))
+        self._parent[second] = first
+
+    def groups(self) -> list[list[Position]]:
+        found: dict[Position, list[Position]] = {}
+        for position in sorted(self._parent):
+            found.setdefault(self.find(position), []).append(position)
+        return list(found.values())

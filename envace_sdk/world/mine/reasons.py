@@ -1,0 +1,88 @@
+"""The simplest expression that a number of cases suffices to believe."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from envace_sdk.json import UNSET
+
+from .evaluating import evaluate
+from .explain import Example, explain
+from .values import same
+
+__all__ = ["Reason", "reason_for"]
+
+_LOOKED_AT: Final = 36
+"""Cases from which expressions are made; they are tried on all."""
+_WORTH: Final = 2.0
+"""How much of an expression one case is worth."""
+_TOLERANCE: Final = 0.06
+_ENOUGH: Final = 2
+_MANY: Final = 12
+_SIMPLER: Final = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """An expression that gives what was seen."""
+
+    source: str
+    cost: int
+    hits: int
+    misses: int
+
+
+def reason_for(
+    examples: Sequence[Example], *, refuted: Collection[str] = (), least: int = _ENOUGH, tolerance: float = _TOLERANCE
+) -> Reason | None:
+    """The expression that explains the examples, or all but a few where that is much simpler; None: nothing does."""
+    if len(examples) < least:
+        return None
+    sample = _spread(examples)
+    strict = _first(explain(sample, limit=5), examples, refuted, least, tolerance)
+    if strict is not None and strict.cost <= 4:
+        return strict
+    if len(examples) < _MANY:
+        return strict
+    lenient = _first(explain(sample, limit=5, tolerance=tolerance), examples, refuted, least, tolerance)
+    if strict is None or (lenient is not None and lenient.cost < _SIMPLER * strict.cost):
+        return lenient
+    return strict
+
+
+def _first(
+    found: Sequence[object], examples: Sequence[Example], refuted: Collection[str], least: int, tolerance: float
+) -> Reason | None:
+    for one in found:
+        source, cost = str(getattr(one, "source")), int(getattr(one, "cost"))
+        if source in refuted:
+            continue
+        hits = sum(_fits(source, example) for example in examples)
+        misses = len(examples) - hits
+        if hits >= max(least, cost / _WORTH) and misses <= tolerance * len(examples):
+            return Reason(source, cost, hits, misses)
+    return None
+
+
+def _fits(source: str, example: Example) -> bool:
+    value = evaluate(source, example.scope)
+    return value is UNSET if example.target is UNSET else value is not UNSET and same(value, example.target)
+
+
+def _spread(examples: Sequence[Example]) -> list[Example]:
+    """Evenly spaced ones, but those with different targets first."""
+    if len(examples) <= _LOOKED_AT:
+        return list(examples)
+    chosen: dict[int, None] = {}
+    seen: set[str] = set()
+    for place, example in enumerate(examples):
+        text = repr(example.target)
+        if text not in seen and len(chosen) < _LOOKED_AT * 2 // 3:
+            seen.add(text)
+            chosen[place] = None
+    step = len(examples) / (_LOOKED_AT - len(chosen))
+    for number in range(_LOOKED_AT - len(chosen)):
+        chosen[int(number * step)] = None
+    return [examples[place] for place in sorted(chosen)]

@@ -1,0 +1,64 @@
+"""The world as it was before anybody changed it, put together from what the episodes show of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from envace_sdk.json import Json
+
+from .structure import SESSION
+
+__all__ = ["Beginning", "Beginnings"]
+
+Documents = dict[str, dict[str, dict[str, Json]]]
+
+
+@dataclass(slots=True)
+class Beginning:
+    """What one episode shows of its start: by kind and key the fields, and the keys that were not there."""
+
+    shown: Mapping[str, Mapping[str, Mapping[str, Json]]]
+    absent: Mapping[str, Iterable[str]] = field(default_factory=dict)
+
+
+class Beginnings:
+    """What all episodes show of their starts."""
+
+    def __init__(self, beginnings: Iterable[Beginning]) -> None:
+        self._values: dict[tuple[str, str, str], Counter[str]] = {}
+        self._shown: Counter[tuple[str, str]] = Counter()
+        self._absent: Counter[tuple[str, str]] = Counter()
+        for beginning in beginnings:
+            for kind, documents in beginning.shown.items():
+                for key, document in documents.items():
+                    self._shown[kind, key] += 1
+                    for name, value in document.items():
+                        text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+                        self._values.setdefault((kind, key, name), Counter())[text] += 1
+            for kind, keys in beginning.absent.items():
+                self._absent.update((kind, key) for key in keys)
+
+    def exist(self, kind: str) -> bool:
+        """Whether things of a kind, of which nothing is known, are more likely there than not.
+
+        What only one episode has shown was not known in any other.
+        """
+        there = sum(count == 1 for (of, key), count in self._shown.items() if of == kind and not self._absent[kind, key])
+        gone = sum(1 for (of, key) in self._absent if of == kind and self._absent[of, key] and not self._shown[of, key])
+        return there > gone
+
+    def documents(self) -> Documents:
+        """By kind and key, what was there in the beginning in most episodes that tell, with the fields on which most
+        of these agree."""
+        found: Documents = {}
+        for (kind, key), count in sorted(self._shown.items()):
+            if self._absent[kind, key] < count:
+                found.setdefault(kind, {})[key] = {}
+        for (kind, key, name), counts in self._values.items():
+            text, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
+            if key in found.get(kind, {}) and (kind == SESSION or 2 * count > self._shown[kind, key]):
+                found[kind][key][name] = json.loads(text)
+        return found
