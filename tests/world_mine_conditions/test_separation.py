@@ -233,3 +233,28 @@ def test_two_hundred_scopes_of_forty_paths_take_a_tenth_of_a_second():
         ratios.append((time.process_time() - counted) / (counted - began))
     # The sum takes some 60 ms where the tenth of a second is meant; on a busy machine, both take longer.
     assert min(ratios) < 3
+
+
+def test_parts_of_paths_and_letters_of_either_case_are_compared():
+    random = Random(2)
+    scopes = [
+        {
+            "args": {"path": f"{random.choice(['/a', '/b', '/c/d'])}/{random.choice(['x.txt', 'y.md'])}"},
+            "session": {
+                "here": random.choice(["/a", "/b", "/c/d", "/"]),
+                "mode": random.choice(["Fast", "fast", "FAST", "Slow", "slow", "SLOW", "Mid", "mid"]),
+            },
+        }
+        for _ in range(80)
+    ]
+    here = [one for one in scopes if one["args"]["path"].rpartition("/")[0] == one["session"]["here"]]
+    assert best(here, [one for one in scopes if one not in here]) == "dirname(args.path) == session.here"
+    fast = [one for one in scopes if one["session"]["mode"].lower() == "fast"]
+    assert best(fast, [one for one in scopes if one not in fast]) == "lowerAscii(session.mode) == 'fast'"
+
+
+def test_members_that_are_not_allowed_are_found_without_naming_them():
+    names = ("title", "status", "priority")
+    no = [{"args": {"updates": {name: n}}} for n in range(4) for name in names]
+    yes = [{"args": {"updates": {"title": 1, f"other{n}": 2}}} for n in range(4)]
+    assert best(yes, no) == "!args.updates.all(i, i in ['priority', 'status', 'title'])"

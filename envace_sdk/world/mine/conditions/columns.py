@@ -40,11 +40,10 @@ def unpacked(rows: int, count: int) -> list[bool]:
 class Column:
     """The values at one path, `UNSET` in rows that have nothing there."""
 
-    def __init__(self, path: tuple[str, ...], values: list[Json], order: int) -> None:
+    def __init__(self, path: tuple[str, ...], values: list[Json], source: str = "") -> None:
         self.path = path
         self.values = values
-        self.order = order
-        self.source = member(path[0], path[1:])
+        self.source = source or member(path[0], path[1:])
         self.kinds = frozenset(_kind(value) for value in values)
         self.optional = "absent" in self.kinds
         self.nullable = "null" in self.kinds
@@ -52,6 +51,8 @@ class Column:
         """The type of all values that are there."""
         self.words = frozenset(word.lower() for word in _WORD.findall(path[-1]))
         self.cost = 0 if path[0] == "known" or len(path) == 1 else 1 + (len(path) > 3)
+        if source:
+            self.cost += 2
 
     @property
     def _pure(self) -> bool:
@@ -176,7 +177,7 @@ class Table:
             seen = {path: sum(value is not UNSET for value in found[path]) for path in paths}
             kept = set(sorted(paths, key=lambda path: (len(path) > 1, -seen[path], paths.index(path)))[:MAX_COLUMNS])
             paths = [path for path in paths if path in kept]
-        return [Column(path, found[path], order) for order, path in enumerate(paths)]
+        return [Column(path, found[path]) for path in paths]
 
     def _collect(self, path: tuple[str, ...], values: list[Json], found: dict[tuple[str, ...], list[Json]]) -> None:
         found[path] = values

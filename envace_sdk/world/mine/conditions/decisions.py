@@ -176,7 +176,8 @@ class _Learner:
                     if gain > 0 and (best is None or key < best[0]):
                         best = key, formula, label
                         self.deepest = max(self.deepest, stage)
-            if best is not None and best[0][1] <= enough and best[0][0] <= (stage >= PARTIAL):
+            worst_rank = 0 if stage < PARTIAL else 1
+            if best is not None and best[0][0] <= worst_rank and best[0][1] <= enough:
                 break
         return None if best is None else best[1:]
 

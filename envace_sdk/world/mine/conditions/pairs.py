@@ -15,12 +15,13 @@ from .atoms import Atom, both
 from .columns import Column, Table, packed
 from .single import MAX_CONSTANT, constant
 
-__all__ = ["equal_pair_atoms", "member_atoms"]
+__all__ = ["Holder", "equal_pair_atoms", "holders", "member_atoms", "subset_atoms"]
 
 MAX_PAIRED = 60
 MAX_MEMBERS = 1000
 """Elements of a list that are looked at."""
 MAX_FIELDS = 8
+MAX_ALLOWED = 12
 _SCALARS = {"text", "number", "mixed"}
 
 
@@ -50,7 +51,7 @@ def _same_sort(left: Column, right: Column) -> bool:
 
 
 @dataclass(frozen=True)
-class _Holder:
+class Holder:
     """Something that holds scalars: a list, the names of an object, one field of a list of objects."""
 
     column: Column
@@ -72,13 +73,14 @@ class _Holder:
         return self.column.cost + (2 if self.field is not None else 0)
 
 
-def _holders(table: Table) -> Iterator[_Holder]:
+def holders(table: Table) -> Iterator[Holder]:
+    """Lists, and objects as sets of names."""
     for column in table.columns:
         if column.kind == "object" and column.path[-1] != "args" and len(column.path) > 1:
-            yield _Holder(column, [frozenset(value) if isinstance(value, dict) else _NONE for value in column.values])
+            yield Holder(column, [frozenset(value) if isinstance(value, dict) else _NONE for value in column.values])
         elif column.kind == "list":
             lists = [value[:MAX_MEMBERS] if isinstance(value, list) else [] for value in column.values]
-            yield _Holder(column, [frozenset(map(value_key, filter(_scalar, items))) for items in lists])
+            yield Holder(column, [frozenset(map(value_key, filter(_scalar, items))) for items in lists])
             yield from _fields(column, lists)
 
 
@@ -89,7 +91,7 @@ def _scalar(value: Json) -> bool:
     return value is not None and value is not UNSET and not isinstance(value, list | dict)
 
 
-def _fields(column: Column, lists: list[list[Json]]) -> Iterator[_Holder]:
+def _fields(column: Column, lists: list[list[Json]]) -> Iterator[Holder]:
     items = [item for values in lists for item in values]
     if not items or not all(isinstance(item, dict) for item in items):
         return
@@ -101,12 +103,12 @@ def _fields(column: Column, lists: list[list[Json]]) -> Iterator[_Holder]:
         sets = [
             frozenset(value_key(item[name]) for item in values if _scalar(item.get(name, UNSET))) for values in lists
         ]
-        yield _Holder(column, sets, name, names[name] < len(items))
+        yield Holder(column, sets, name, names[name] < len(items))
 
 
 def member_atoms(table: Table) -> Iterator[Atom]:
     """`path in list`, `constant in list`, and the same of a field of the list's objects."""
-    for holder in _holders(table):
+    for holder in holders(table):
         if not any(holder.sets):
             continue
         for column in table.columns:
@@ -126,7 +128,7 @@ def _holds(held: frozenset[Hashable], key: Hashable) -> bool:
     return key in held
 
 
-def _constants(table: Table, holder: _Holder) -> Iterator[Atom]:
+def _constants(table: Table, holder: Holder) -> Iterator[Atom]:
     counts: dict[str | float, int] = {}
     for held in holder.sets:
         for key in held:
@@ -137,3 +139,32 @@ def _constants(table: Table, holder: _Holder) -> Iterator[Atom]:
         rows = packed(key in held for held in holder.sets)
         source = holder.source(constant(key))
         yield from both(table.all, source, f"!({source})", rows, 4 + holder.cost)
+
+
+def subset_atoms(table: Table, found: list[Holder], yes: int, no: int) -> Iterator[Atom]:
+    """`list.all(i, i in [constants])`: nothing is in it but what one of the sides has."""
+    for holder in found:
+        if holder.field is not None:
+            continue
+        held = holder.column.value("{}" if holder.column.kind == "object" else "[]")
+        for side in (yes, no):
+            allowed = _often(holder, side.to_bytes(len(table.rows), "little"))
+            if not 2 <= len(allowed) <= MAX_ALLOWED:
+                continue
+            rows = packed(members <= allowed.keys() for members in holder.sets)
+            listed = ", ".join(constant(key) for key in sorted(allowed, key=lambda key: (isinstance(key, str), key)))
+            source = f"{held}.all(i, i in [{listed}])"
+            yield from both(table.all, source, f"!{source}", rows, 2 + holder.cost + len(allowed))
+
+
+def _often(holder: Holder, side: bytes) -> dict[str | float, int]:
+    """What the rows of one side hold, if each is held by two of them at least."""
+    counts: dict[str | float, int] = {}
+    for held, inside in zip(holder.sets, side, strict=True):
+        for key in held if inside else ():
+            if not isinstance(key, str | int | float) or len(str(key)) > MAX_CONSTANT:
+                return {}
+            counts[key] = counts.get(key, 0) + 1
+            if len(counts) > MAX_ALLOWED:
+                return {}
+    return counts if all(count > 1 for count in counts.values()) else {}

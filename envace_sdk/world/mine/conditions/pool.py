@@ -8,10 +8,11 @@ from functools import cached_property
 from .atoms import Atom
 from .columns import Table
 from .numeric import Thresholds, derived, order_atoms, quantities
-from .pairs import equal_pair_atoms, member_atoms
+from .pairs import Holder, equal_pair_atoms, holders, member_atoms, subset_atoms
 from .quantity import Quantity
 from .single import equality_atoms, presence_atoms, set_atoms
 from .textual import TextTests, text_pair_atoms
+from .views import view_pair_atoms, views
 
 __all__ = ["Pool"]
 
@@ -53,7 +54,21 @@ class Pool:
     @cached_property
     def _relating(self) -> list[Atom]:
         table = self.table
-        return [*member_atoms(table), *order_atoms(table, self.quantities), *text_pair_atoms(table)]
+        return [
+            *member_atoms(table),
+            *order_atoms(table, self.quantities),
+            *text_pair_atoms(table),
+            *equality_atoms(self._views),
+            *view_pair_atoms(table, self._views),
+        ]
+
+    @cached_property
+    def _views(self) -> Table:
+        return views(self.table)
+
+    @cached_property
+    def _holders(self) -> list[Holder]:
+        return list(holders(self.table))
 
     @cached_property
     def _computed(self) -> list[Atom]:
@@ -69,7 +84,8 @@ class Pool:
         """
         found: list[Iterable[Atom]] = [self._plain, set_atoms(self.table, yes, no), self._thresholds.atoms(yes, no)]
         if depth > 0:
-            found += [self._relating, self._texts.atoms(yes, no)]
+            found += [self._relating, self._texts.atoms(yes, no), set_atoms(self._views, yes, no)]
+            found.append(subset_atoms(self.table, self._holders, yes, no))
         if depth > 1:
             found += [self._computed, self._computed_thresholds.atoms(yes, no)]
         return list(_distinct((atom for part in found for atom in part), yes | no))
