@@ -25,9 +25,8 @@ from typing import Any
 
 from .episodes import Episode
 from .exam import Exam, Question
-from .forms import answer_value
 from .knowledge import call_key
-from .outline import f1, key_paths, leaves_of
+from .outline import f1, key_paths
 
 __all__ = ["Ceiling", "ceilings"]
 
@@ -93,7 +92,7 @@ class _Shown:
         for episode in (*exam.known, *exam.episodes):
             for fixture in episode.calls:
                 tool, failed = fixture.call.name, fixture.result.is_error
-                found = key_paths(exam.form(fixture, answer_value(fixture.result)))
+                found = key_paths(exam.sheet(fixture).form)
                 text = json.dumps(sorted(found))
                 paths[text] = found
                 structures.setdefault((tool, failed), Counter())[text] += 1
@@ -155,12 +154,12 @@ def _first_asked(exam: Exam, episodes: Iterable[Episode]) -> Iterable[tuple[str,
     for episode in episodes:
         seen: set[str] = set()
         for fixture in episode.calls:
-            told = leaves_of(dict(fixture.call.arguments))
+            told = exam.sheet(fixture).told
             if any(exam.refers(fixture.call.name, leaf.name) and leaf.text not in seen for leaf in told):
                 yield call_key(fixture.call), fixture.result.is_error
             seen.update(leaf.text for leaf in told)
             if not fixture.result.is_error:
-                seen.update(leaf.text for leaf in leaves_of(exam.form(fixture, answer_value(fixture.result))))
+                seen.update(leaf.text for leaf in exam.sheet(fixture).leaves)
 
 
 def _guess(cases: Sequence[_Case]) -> None:

@@ -5,7 +5,8 @@ that were answered alike; the played answers must be equal, and no misses.
 
 *Read after write*: leaves of the recorded answer of a tool that does not write, which a write of the episode caused:
 those that differ from the last answer to an equal call, and those whose telling value came into the episode with a
-write and is not in the call's own arguments. Left out are free values, which nothing could tell.
+write (named in its arguments, as a line of a text in them or the last part of a path in them, or shown in its answer)
+and is not in the call's own arguments. Left out are free values, which nothing could tell.
 
 *Created*: values that a write of the episode brought into the world. Where a tool that does not write shows one, the
 played answer must show it too; where a call refers to one and succeeded, it must succeed. A value was brought by a
@@ -29,6 +30,7 @@ from envace_sdk.json import UNSET
 from .exam import Exam, Question
 from .outline import align, equal_leaves
 from .roles import equal_calls
+from .transforms import contents_of
 
 __all__ = ["Checks", "Watch", "repeated_reads"]
 
@@ -135,6 +137,9 @@ class Watch:
             writes = self.exam.roles.writes(tool)
             for text in question.given.telling:
                 self._meet(text, tool, writes=writes, named=True)
+                for part in contents_of(text):
+                    if self.exam.common.telling(part):
+                        self._meet(part, tool, writes=writes, named=True)
             for leaf in question.leaves:
                 if self.exam.common.telling(leaf.text):
                     self._meet(leaf.text, tool, writes=writes, named=False)

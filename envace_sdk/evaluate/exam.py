@@ -20,8 +20,9 @@ from .knowledge import Facts, Given, Judge, Kind, lengths
 from .outline import Leaf, leaves_of
 from .roles import Roles
 from .texts import Wording, words_of
+from .transforms import contents_of
 
-__all__ = ["Exam", "Question"]
+__all__ = ["Exam", "Question", "Sheet"]
 
 _CONSTANT: Final = 3
 """Recorded answers that must agree for a value to be a constant of the tool."""
@@ -36,6 +37,20 @@ class _Seen:
     varies: bool = False
 
 
+class Sheet:
+    """A recorded call taken apart."""
+
+    __slots__ = ("form", "leaves", "told", "value")
+
+    def __init__(self, fixture: Fixture, wording: Wording) -> None:
+        self.told = leaves_of(dict(fixture.call.arguments))
+        """The leaves of the arguments."""
+        self.value = answer_value(fixture.result)
+        self.form = form_of(self.value, fixture.call.name, fixture.result.is_error, wording)
+        self.leaves = leaves_of(self.form)
+        """The leaves of the answer."""
+
+
 class Question:
     """One recorded call of an episode, at its place: what was known by then, and what the answer must be."""
 
@@ -43,10 +58,9 @@ class Question:
         self._exam = exam
         self._judge = judge
         self.fixture = fixture
-        self.given = Given(fixture.call, exam.common)
-        self.value = answer_value(fixture.result)
-        self.form = exam.form(fixture, self.value)
-        self.leaves = leaves_of(self.form)
+        sheet = exam.sheet(fixture)
+        self.given = Given(fixture.call, sheet.told, exam.common)
+        self.value, self.form, self.leaves = sheet.value, sheet.form, sheet.leaves
 
     @cached_property
     def kinds(self) -> dict[str, Kind]:
@@ -103,19 +117,27 @@ class Exam:
         for episode in everything:
             for fixture in episode.calls:
                 self._learn_wording(fixture)
+        self._sheets: dict[int, Sheet] = {}
         for episode in everything:
             for fixture in episode.calls:
-                leaves = leaves_of(self.form(fixture, answer_value(fixture.result)))
-                self.common.learn([*leaves_of(dict(fixture.call.arguments)), *leaves])
-                self._learn_constants(fixture, leaves)
+                sheet = self.sheet(fixture)
+                self.common.learn([*sheet.told, *sheet.leaves])
+                self._learn_constants(fixture, sheet.leaves)
         self.roles = Roles(toolset, everything)
-        self._referring = _referring(everything)
+        self._referring = self._find_referring(everything)
         self.initial = self._initial(everything)
         self.background = Facts(self.common)
         for episode in self.known:
             for fixture in episode.calls:
-                value = answer_value(fixture.result)
-                self.background.learn(Given(fixture.call, self.common), value, leaves_of(self.form(fixture, value)))
+                sheet = self.sheet(fixture)
+                self.background.learn(Given(fixture.call, sheet.told, self.common), sheet.value, sheet.leaves)
+
+    def sheet(self, fixture: Fixture) -> Sheet:
+        """A call of an episode or a fixture, taken apart."""
+        found = self._sheets.get(id(fixture))
+        if found is None:
+            found = self._sheets[id(fixture)] = Sheet(fixture, self.wording)
+        return found
 
     def form(self, fixture: Fixture, value: Json) -> Json:
         """The form of an answer to a recorded call that has the recorded status."""
@@ -138,18 +160,27 @@ class Exam:
         """Whether the tool's argument of this plain name says which thing is meant: its errors repeat it."""
         return (tool, name) in self._referring
 
+    def _find_referring(self, episodes: Sequence[Episode]) -> frozenset[tuple[str, str]]:
+        found: set[tuple[str, str]] = set()
+        for episode in episodes:
+            for fixture in episode.calls:
+                if fixture.result.is_error:
+                    sheet = self.sheet(fixture)
+                    said = json.dumps(sheet.value, ensure_ascii=False).casefold()
+                    found.update((fixture.call.name, leaf.name) for leaf in sheet.told if _says(said, leaf.text))
+        return frozenset(found)
+
     def _initial(self, episodes: Sequence[Episode]) -> frozenset[str]:
         """The telling values that some episode showed to be there before any write named or answered them."""
         found: set[str] = set()
         for episode in episodes:
             seen: set[str] = set()
             for fixture in episode.calls:
-                shown = [leaf.text for leaf in leaves_of(self.form(fixture, answer_value(fixture.result)))]
-                told = [leaf.text for leaf in leaves_of(dict(fixture.call.arguments))]
+                shown = [leaf.text for leaf in self.sheet(fixture).leaves]
+                told = [leaf.text for leaf in self.sheet(fixture).told]
                 if not fixture.result.is_error and not self.roles.writes(fixture.call.name):
                     found.update(text for text in (*told, *shown) if text not in seen)
-                seen.update(told)
-                seen.update(shown)
+                seen.update(told, shown, *map(contents_of, told))
         return frozenset(filter(self.common.telling, found))
 
     def _learn_wording(self, fixture: Fixture) -> None:
@@ -178,17 +209,10 @@ def _content(episode: Episode) -> str:
     return json.dumps([[f.call.name, f.call.arguments, answer_value(f.result)] for f in episode.calls], sort_keys=True)
 
 
-def _referring(episodes: Sequence[Episode]) -> frozenset[tuple[str, str]]:
-    found: set[tuple[str, str]] = set()
-    for episode in episodes:
-        for fixture in episode.calls:
-            if fixture.result.is_error:
-                said = json.dumps(answer_value(fixture.result), ensure_ascii=False).casefold()
-                for leaf in leaves_of(dict(fixture.call.arguments)):
-                    place = (fixture.call.name, leaf.name)
-                    if place not in found and leaf.text and re.search(rf"(?<!\w){re.escape(leaf.text)}(?!\w)", said):
-                        found.add(place)
-    return frozenset(found)
+def _says(said: str, text: str) -> bool:
+    if not text or text not in said:
+        return False
+    return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) is not None
 
 
 def _is_count(value: Json) -> bool:

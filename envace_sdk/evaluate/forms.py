@@ -62,7 +62,7 @@ def form_of(value: Json, tool: str, is_error: bool, wording: Wording, path: str 
 
     A text is a string that is the whole answer, or the only member of an object, or has several lines.
     """
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         sole = len(value) == 1
         return {
             name: form_of(part, tool, is_error, wording, f"{path}/{name}", alone=sole) for name, part in value.items()
@@ -80,7 +80,7 @@ def form_of(value: Json, tool: str, is_error: bool, wording: Wording, path: str 
 
 def texts_in(value: Json, path: str = "", *, alone: bool = True) -> Iterator[tuple[str, str]]:
     """The texts in an answer with their key paths: those that `form_of` takes apart, and others of several words."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         for name, part in value.items():
             yield from texts_in(part, f"{path}/{name}", alone=len(value) == 1)
     elif isinstance(value, list | tuple):

@@ -34,7 +34,7 @@ from envace_sdk.json import Json
 from envace_sdk.tools.model import ToolCall
 
 from .common import Common
-from .outline import Leaf, leaves_of
+from .outline import Leaf
 from .transforms import arithmetic, number_of, parts_of, pieces_of, sizes_of
 
 __all__ = ["Facts", "Given", "Judge", "Kind", "call_key", "lengths"]
@@ -56,10 +56,9 @@ def call_key(call: ToolCall) -> str:
 class Given:
     """The arguments of one call, and what they say."""
 
-    def __init__(self, call: ToolCall, common: Common) -> None:
+    def __init__(self, call: ToolCall, leaves: Sequence[Leaf], common: Common) -> None:
         self.key = call_key(call)
-        self.tool = call.name
-        self.leaves = leaves_of(dict(call.arguments))
+        self.leaves = leaves
         self.values = {leaf.text for leaf in self.leaves if isinstance(leaf.value, str) and leaf.text}
         self.named = {(leaf.name, leaf.text) for leaf in self.leaves}
         self.telling = [leaf.text for leaf in self.leaves if common.telling(leaf.text)]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from envace_sdk.json import UNSET, Json
@@ -48,6 +49,7 @@ Pair: TypeAlias = tuple[str, Json, Json]
 A value is UNSET where one answer has nothing."""
 
 
+@lru_cache(maxsize=10_000)
 def plain_name(key: str) -> str:
     """A key without case and separators: `ticketId`, `ticket_id` and `Ticket-ID` are one name."""
     return _SEPARATORS.sub("", key).casefold() or key
@@ -91,7 +93,7 @@ def _gather(form: Json, path: str, key_path: str, name: str, siblings: Siblings,
                 leaf = Leaf(f"{path}/{index}/{key}", f"{key_path}/{key}", key_path, key, value, norm(value), own)
                 own.append((key, leaf.text))
                 found.append(leaf)
-    elif isinstance(form, Mapping) and form:
+    elif isinstance(form, dict) and form:
         own = []
         for key, part in form.items():
             _gather(part, f"{path}/{key}", f"{key_path}/{key}", plain_name(key), own, found, depth + 1)
@@ -109,13 +111,13 @@ def _paths(form: Json, path: str, found: set[str], depth: int) -> None:
         return
     if isinstance(form, Lines):
         found.update(f"{path}¶{line.pattern}" for line in form)
-    elif isinstance(form, Mapping):
+    elif isinstance(form, dict):
         for key, part in form.items():
             found.add(f"{path}/{key}")
             _paths(part, f"{path}/{key}", found, depth + 1)
     elif isinstance(form, list):
         for item in form:
-            if not isinstance(item, Mapping | list):
+            if not isinstance(item, dict | list):
                 found.add(f"{path}/*")
             _paths(item, f"{path}/*", found, depth + 1)
 
@@ -125,7 +127,7 @@ def _align(recorded: Json, played: Json, path: str, depth: int) -> Iterator[Pair
         return
     if isinstance(recorded, Line):
         yield from _align_line(recorded, played, path)
-    elif isinstance(recorded, Mapping) and isinstance(played, Mapping) and recorded and played:
+    elif isinstance(recorded, dict) and isinstance(played, dict) and recorded and played:
         for key, part in recorded.items():
             yield from _align(part, played.get(key, UNSET), f"{path}/{key}", depth + 1)
         for key, part in played.items():
@@ -146,17 +148,17 @@ def _unpaired(recorded: Json, played: Json, path: str, depth: int) -> Iterator[P
         if _is_leaf(recorded):
             yield path or "/", recorded, UNSET
         else:
-            parts = recorded.items() if isinstance(recorded, Mapping) else enumerate(recorded)
+            parts = recorded.items() if isinstance(recorded, dict) else enumerate(recorded)
             for step, part in parts:
                 yield from _align(part, UNSET, f"{path}/{step}", depth + 1)
     if played is not UNSET:
         if isinstance(played, Line):
             yield from (("", UNSET, value) for value in played.values)
         elif _is_leaf(played):
-            if not isinstance(played, Mapping | list):
+            if not isinstance(played, dict | list):
                 yield "", UNSET, played
         else:
-            for part in played.values() if isinstance(played, Mapping) else played:
+            for part in played.values() if isinstance(played, dict) else played:
                 yield from _align(UNSET, part, "", depth + 1)
 
 
@@ -203,17 +205,17 @@ def _digest(item: Json) -> str:
 
 
 def _is_leaf(form: Json) -> bool:
-    return form is not UNSET and (not isinstance(form, Mapping | list | tuple) or not form)
+    return form is not UNSET and (not isinstance(form, dict | list | tuple) or not form)
 
 
 def _kind(form: Json) -> str:
-    if isinstance(form, Mapping):
+    if isinstance(form, dict):
         return "{}"
     return "[]" if isinstance(form, list) else "value"
 
 
 def _text(form: Json) -> str:
-    if isinstance(form, Mapping):
+    if isinstance(form, dict):
         return "{}"
     return "[]" if isinstance(form, list) else norm(form)
 
@@ -222,6 +224,6 @@ def equal_leaves(recorded: Json, played: Json) -> bool:
     """Whether a recorded leaf and a played one are the same."""
     if recorded is UNSET or played is UNSET:
         return False
-    if isinstance(recorded, Mapping | list) or isinstance(played, Mapping | list):
+    if isinstance(recorded, dict | list) or isinstance(played, dict | list):
         return _text(recorded) == _text(played)
     return same(recorded, played)

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from envace_sdk.json import UNSET, Json
+from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import ToolCall
 
 from .episodes import Episode
 from .exam import Exam
-from .forms import answer_value, comparable, norm
+from .forms import comparable, norm
 from .outline import align, leaves_of
 from .players import Played, Player
 
@@ -49,11 +50,8 @@ class Renaming:
         self._exam = exam
         held: Counter[str] = Counter()
         for fixture in episode.calls:
-            leaves = (
-                *leaves_of(dict(fixture.call.arguments)),
-                *leaves_of(exam.form(fixture, answer_value(fixture.result))),
-            )
-            held.update({leaf.text for leaf in leaves})
+            sheet = exam.sheet(fixture)
+            held.update({leaf.text for leaf in (*sheet.told, *sheet.leaves)})
         self._needed = {text for text, calls in held.items() if calls > 1 and exam.common.telling(text)}
         self._seen: set[str] = set()
         self._played: dict[str, Json] = {}
@@ -75,15 +73,16 @@ class Renaming:
         """An answer in the recorded names."""
         return _renamed(value, self._recorded) if self._recorded else value
 
-    def learn(self, tool: str, recorded: Json, played: Json) -> None:
-        """Take note of names that differ, and of what has been shown."""
-        pairs = align(recorded, played) if self._exam.roles.of(tool) != "read" else ()
-        for _, one, other in pairs:
-            text = norm(one) if not isinstance(one, dict | list) and one is not UNSET else ""
-            if text in self._needed and text not in self._seen and _is_name(other) and norm(other) != text:
-                self._played.setdefault(text, other)
-                self._recorded.setdefault(norm(other), one)
-        self._seen.update(leaf.text for leaf in leaves_of(recorded))
+    def learn(self, fixture: Fixture, played: Json) -> None:
+        """Take note of names that differ, and of what has been shown; `played` is an answer of the recorded status."""
+        sheet = self._exam.sheet(fixture)
+        if self._needed and self._exam.roles.of(fixture.call.name) != "read":
+            for _, one, other in align(sheet.form, self._exam.form(fixture, played)):
+                text = "" if one is UNSET or isinstance(one, dict | list) else norm(one)
+                if text in self._needed and text not in self._seen and _is_name(other) and norm(other) != text:
+                    self._played.setdefault(text, other)
+                    self._recorded.setdefault(norm(other), one)
+        self._seen.update(leaf.text for leaf in sheet.leaves)
 
 
 async def play(exam: Exam, episode: Episode, player: Player, loop: Loop = "closed") -> tuple[list[Answer], int]:
@@ -100,7 +99,7 @@ async def play(exam: Exam, episode: Episode, player: Player, loop: Loop = "close
         if renaming is not None:
             value = renaming.read(value)
             if played.result.is_error == fixture.result.is_error:
-                renaming.learn(fixture.call.name, exam.form(fixture, recorded), exam.form(fixture, value))
+                renaming.learn(fixture, value)
         answers.append(Answer(played, recorded, value))
     return answers, 0 if renaming is None else renaming.names
 

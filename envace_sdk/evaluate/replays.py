@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +22,9 @@ __all__ = ["CheckedReplay", "ExactReplay", "NearestReplay"]
 
 _SHORTEST: Final = 3
 """Characters of an argument that is also substituted inside of texts."""
+_MOST_WORDS: Final = 50
+_RARE: Final = 200
+"""In how many calls of a tool a word may stand to count."""
 
 
 class ExactReplay:
@@ -47,7 +51,8 @@ class ExactReplay:
 class NearestReplay:
     """Answers as the most similar recorded call of the tool was, with that one's arguments replaced by the given ones.
 
-    The most similar is the one with the most equal arguments, then the most equal words in them, then the first.
+    The most similar is the one with the most equal arguments, then the most equal words in them, then the arguments of
+    the same names, then the first.
     """
 
     name = "nearest recording, arguments substituted"
@@ -123,39 +128,55 @@ class _CheckedSession:
 
 
 class _Nearest:
-    """Recorded calls, found by their arguments."""
+    """Recorded calls, found by their arguments. Of equal ones the first counts."""
 
     def __init__(self, fixtures: Sequence[Fixture]) -> None:
         self._fixtures: dict[str, list[Fixture]] = {}
+        self._names: dict[str, list[frozenset[str]]] = {}
         self._holders: dict[tuple[str, str], list[int]] = {}
+        known: set[str] = set()
         for fixture in fixtures:
-            if not fixture.is_call:
+            key = call_key(fixture.call)
+            if not fixture.is_call or key in known:
                 continue
-            known = self._fixtures.setdefault(fixture.call.name, [])
-            for feature, _ in _features(fixture.call):
-                self._holders.setdefault((fixture.call.name, feature), []).append(len(known))
-            known.append(fixture)
+            known.add(key)
+            tool = fixture.call.name
+            place = len(self._fixtures.setdefault(tool, []))
+            self._fixtures[tool].append(fixture)
+            self._names.setdefault(tool, []).append(_names(fixture.call))
+            for feature in _features(fixture.call):
+                self._holders.setdefault((tool, feature), []).append(place)
 
     def answer(self, call: ToolCall) -> Played:
+        """As the nearest one was answered."""
         known = self._fixtures.get(call.name)
         if not known:
             return Played.miss(f"{call.name}: the tool was never recorded")
         scores: Counter[int] = Counter()
-        for feature, weight in _features(call):
-            for index in self._holders.get((call.name, feature), ()):
-                scores[index] += weight
-        best = min(scores, key=lambda index: (-scores[index], index)) if scores else 0
-        return Played(_substituted(known[best], call), "recording")
+        for feature, weight in _features(call).items():
+            holders = self._holders.get((call.name, feature), ())
+            if weight > 1 or len(holders) <= _RARE:
+                for place in holders:
+                    scores[place] += weight
+        best = max(scores.values(), default=0)
+        candidates = [place for place, score in scores.items() if score == best] if scores else range(len(known))
+        names, all_names = _names(call), self._names[call.name]
+        place = min(candidates, key=lambda place: (len(names ^ all_names[place]), place))
+        return Played(_substituted(known[place], call), "recording")
 
 
-def _features(call: ToolCall) -> list[tuple[str, int]]:
+def _names(call: ToolCall) -> frozenset[str]:
+    return frozenset(leaf.key_path for leaf in leaves_of(dict(call.arguments)))
+
+
+def _features(call: ToolCall) -> dict[str, int]:
+    """What calls can have in common, with its weight: equal arguments, and words of arguments."""
     found: dict[str, int] = {}
     for leaf in leaves_of(dict(call.arguments)):
         found[f"={leaf.path}={leaf.text}"] = 1000
-        found[f"?{leaf.key_path}"] = 10
-        for word in leaf.text.split()[:50]:
-            found[f"w{leaf.key_path}={word}"] = 1
-    return list(found.items())
+        for word in leaf.text.split()[:_MOST_WORDS]:
+            found.setdefault(f"?{leaf.key_path}={word}", 1)
+    return found
 
 
 def _substituted(fixture: Fixture, call: ToolCall) -> ToolResult:
@@ -170,14 +191,26 @@ def _substituted(fixture: Fixture, call: ToolCall) -> ToolResult:
         return fixture.result
     swaps.sort(key=lambda swap: -len(str(swap[0])))
     result = fixture.result
-    content = tuple(_swapped(dict(block), swaps) for block in result.content)
+    content = tuple(_swapped_block(block, swaps) for block in result.content)
     structured = result.structured if result.structured is UNSET else _swapped(result.structured, swaps)
     return replace(result, content=content, structured=structured, wire=None)
 
 
+def _swapped_block(block: Mapping[str, Json], swaps: Sequence[tuple[Json, Json]]) -> Mapping[str, Json]:
+    text = block.get("text")
+    if block.get("type") != "text" or not isinstance(text, str):
+        return block
+    try:
+        value = json.loads(text) if text[:1] in ("{", "[") else UNSET
+    except (ValueError, RecursionError):
+        value = UNSET
+    shown = _swapped(text, swaps) if value is UNSET else json.dumps(_swapped(value, swaps), ensure_ascii=False)
+    return {**block, "text": shown}
+
+
 def _swapped(value: Json, swaps: Sequence[tuple[Json, Json]]) -> Json:
     if isinstance(value, dict):
-        return {name: part if name == "type" else _swapped(part, swaps) for name, part in value.items()}
+        return {name: _swapped(part, swaps) for name, part in value.items()}
     if isinstance(value, list):
         return [_swapped(item, swaps) for item in value]
     for old, new in swaps:

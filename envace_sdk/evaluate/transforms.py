@@ -10,12 +10,12 @@ product of two arguments.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from envace_sdk.json import Json
 
-__all__ = ["arithmetic", "number_of", "parts_of", "pieces_of", "sizes_of"]
+__all__ = ["arithmetic", "contents_of", "number_of", "parts_of", "pieces_of", "sizes_of"]
 
 _LONGEST: Final = 20_000
 _MOST: Final = 3_000
@@ -35,6 +35,14 @@ def parts_of(text: str) -> Iterator[str]:
         yield part
 
 
+def contents_of(text: str) -> list[str]:
+    """What an argument names besides itself: the lines of a text, the last part of a path."""
+    lines = [line.strip() for line in text.splitlines()]
+    if len(lines) > 1:
+        return lines
+    return [text.rpartition("/")[2]] if "/" in text and " " not in text else []
+
+
 def pieces_of(text: str) -> list[str]:
     """The parts that must all be known for the whole to be."""
     return [piece for part in _COARSE.split(text) if (piece := part.strip(_EDGES))]
@@ -47,7 +55,7 @@ def sizes_of(value: Json, depth: int = 0) -> Iterator[int]:
     if isinstance(value, str):
         text = value[:_LONGEST]
         yield from (len(text), len(text.split()), len(text.splitlines()))
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for part in value.values():
             yield from sizes_of(part, depth + 1)
     elif isinstance(value, list | tuple):
