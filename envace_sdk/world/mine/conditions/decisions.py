@@ -21,10 +21,12 @@ __all__ = ["DecisionList", "Rule", "decide"]
 
 MAX_ROWS = 300
 MAX_RULES = 12
-FOLDS = 5
+FOLDS = 4
 LEAST_BITS = 2.5
 RULE_BITS = 1.5
 """What a case that a rule explains is worth at least, and what each unit of a rule's cost takes away."""
+PLAIN = 2
+"""The cost up to which a condition is taken without looking at other labels."""
 PARTIAL = 2
 """The stage of the search at which conditions for only some of the cases are tried."""
 _LEAST_COSTS = (0, 0, 6, 6, 8)
@@ -176,6 +178,8 @@ class _Learner:
                     if gain > 0 and (best is None or key < best[0]):
                         best = key, formula, label
                         self.deepest = max(self.deepest, stage)
+                if best is not None and best[0][0] == 0 and best[0][1] <= PLAIN:
+                    break
             worst_rank = 0 if stage < PARTIAL else 1
             if best is not None and best[0][0] <= worst_rank and best[0][1] <= enough:
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import nsmallest
 from itertools import combinations
 from math import comb, log2
@@ -24,6 +25,8 @@ MAX_LARGE = 400
 BEAM = 8
 MAX_TELLING = 120
 MAX_TERMS = 8
+ENOUGH = 4
+"""The cost up to which one atom is taken without looking at two."""
 COST_BITS = 2.5
 """The bits that a formula takes, for each unit of its cost."""
 
@@ -67,20 +70,32 @@ class Search:
         self.goal = goal
         self.limit = limit
         self.atoms = list(atoms)
-        distinct: dict[int, Atom] = {}
-        looked = goal.yes | goal.no
-        for atom in self.atoms:
-            distinct.setdefault(atom.rows & looked, atom)
-        self.distinct = list(distinct.values())
-        """One atom for each set of rows."""
-        self.few = [atom for atom, _ in _chosen([(atom, atom.rows) for atom in self.distinct], goal, MAX_LARGE)]
-        """Of these, the cheapest and the most telling."""
 
-    def simple(self) -> list[Formula]:
+    @cached_property
+    def distinct(self) -> list[Atom]:
+        """One atom for each set of rows."""
+        found: dict[int, Atom] = {}
+        looked = self.goal.yes | self.goal.no
+        for atom in self.atoms:
+            found.setdefault(atom.rows & looked, atom)
+        return list(found.values())
+
+    @cached_property
+    def few(self) -> list[Atom]:
+        """Of the distinct atoms, the cheapest and the most telling."""
+        return [atom for atom, _ in _chosen([(atom, atom.rows) for atom in self.distinct], self.goal, MAX_LARGE)]
+
+    def single(self) -> list[Formula]:
+        """The best formulas of one atom, best first."""
+        goal = self.goal
+        fitting = [Formula((atom,)) for atom in self.atoms if goal.wrong(atom.rows) <= goal.allowed]
+        return sorted(fitting, key=goal.key)[: self.limit]
+
+    def small(self) -> list[Formula]:
         """The best formulas of one or two atoms, best first."""
-        found = self._fitting(Formula((atom,)) for atom in self.atoms)
-        if found and self.goal.key(found[0])[0] <= 4:
-            return found[: self.limit]
+        found = self.single()
+        if found and self.goal.key(found[0])[0] <= ENOUGH:
+            return found
         return self._best(found, self._joined(2))[: self.limit]
 
     def large(self) -> list[Formula]:

@@ -20,7 +20,9 @@ MAX_ROWS = 240
 """Scopes of one side that are searched; all are then tested, and those that a condition got wrong are added."""
 MAX_ROUNDS = 3
 STAGES = (4, 8, 10, 12, 0)
-"""Stages of the search, and costs up to which nothing is looked for in later ones."""
+"""The stages of the search, each with the cost up to which nothing is looked for in later ones: formulas of one atom of
+depth 0; of one or two of depth 1; larger ones; the same at depth 2.
+"""
 
 Scope = Mapping[str, Json]
 
@@ -94,14 +96,11 @@ def found_in(pool: Pool, goal: Goal, *, limit: int, stages: int) -> list[Formula
     return list(distinct.values())[:limit]
 
 
-_DEPTHS = (0, 1, 1, 2, 2)
-_LARGE = {2, 4}
-
-
 def formulas_of(pool: Pool, goal: Goal, stage: int, *, limit: int) -> list[Formula]:
-    """The best formulas of one stage: of one or two atoms of depths 0 and 1, larger ones, and both at depth 2."""
-    search = Search(pool.atoms(goal.yes, goal.no, _DEPTHS[stage]), goal, limit)
-    found = search.large() if stage in _LARGE else search.simple()
+    """The best formulas of one stage."""
+    depth = (stage + 1) // 2
+    search = Search(pool.atoms(goal.yes, goal.no, depth), goal, limit)
+    found = search.single() if stage == 0 else search.small() if stage % 2 else search.large()
     ready = [polished(formula, pool.table, goal.yes | goal.no) for formula in found]
     return sorted(ready, key=goal.key)[:limit]
 
