@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NoReturn
 
 from envace_sdk.json import Json
@@ -27,6 +27,7 @@ MAX_STRETCHED: Final = 4 * MAX_LINE
 
 _HUGE_NUMBER: Final = re.compile(r"[0-9][eE]\+?[0-9]{3}|[0-9]{300}")
 _END: Final = re.compile(rb"^[}\]]", re.MULTILINE)
+_LIST: Final = re.compile(r"\s*\[\s*\{")
 _BLANK: Final = re.compile(r"[ \t\r\n,]*")
 
 
@@ -47,6 +48,8 @@ class Broken:
     message: str
     is_torn: bool = False
     """Whether the file ends within it, so that it may only have been cut off."""
+    begin: str = ""
+    """Its first characters, if they are text."""
 
 
 def documents(data: bytes) -> Iterator[Document | Broken]:
@@ -80,10 +83,15 @@ def _lines(data: bytes) -> Iterator[Document | Broken]:
     for n, line in enumerate(lines):
         if not line.strip():
             continue
+        text = ""
         try:
-            yield Document(n + 1, parse(_decoded(line)))
+            text = _decoded(line)
+            yield Document(n + 1, parse(text))
         except FieldError as error:
-            yield Broken(n + 1, error.field, error.message, n == last and not data.endswith(b"\n"))
+            if _LIST.match(text):  # What it holds up to where it is broken may be whole.
+                yield from (replace(item, line=n + 1) for item in _items(text, _skip(text, 0), _LineNumbers(text)))
+            else:
+                yield Broken(n + 1, error.field, error.message, n == last and not data.endswith(b"\n"), text[:20])
 
 
 def _decoded(line: bytes) -> str:
@@ -160,7 +168,7 @@ def _items(text: str, at: int, lines: _LineNumbers) -> Generator[Document | Brok
             yield Broken(lines.at(at), error.field, error.message)
         at = _skip(text, end)
     end = _next_start(text, at)
-    yield Broken(lines.at(min(at, len(text) - 1)), "", "not JSON: the list is broken here", end >= len(text))
+    yield Broken(lines.at(min(at, len(text) - 1)), "", "not JSON: the list is broken here")
     return end
 
 

@@ -24,6 +24,7 @@ __all__ = ["PLAIN", "RecordingFile", "is_recording", "read_recording"]
 
 PLAIN: Final = "calls, one a line"
 
+_BEGIN: Final = '{"kind":"header"'
 _KINDS: Final = frozenset({"session", "exchange", "notice"})
 
 logger = logging.getLogger(__name__)
@@ -109,7 +110,7 @@ def _own(parts: Iterable[Document | Broken], path: Path, findings: Findings) -> 
     torn = ""
     for part in parts:
         if isinstance(part, Broken):
-            if part.is_torn and not reading.is_by_hand:
+            if part.is_torn and reading.may_end_with(part.begin):
                 torn = f"line {part.line} is unfinished and left out"
                 findings.warning(part.line, "", "the line is unfinished and left out")
                 logger.warning("%s: %s", path, torn)
@@ -175,10 +176,11 @@ class _Reading:
         self._notices: list[Notice] = []
         self._positions: Counter[str] = Counter()
 
-    @property
-    def is_by_hand(self) -> bool:
-        """Whether no recorder wrote the file: then a broken line is a mistake."""
-        return self._header is not None and self._header.version == 1
+    def may_end_with(self, begin: str) -> bool:
+        """Whether a recorder that was killed may have left an unfinished line that begins so; others' are mistakes."""
+        if self._header is not None:
+            return self._header.version > 1
+        return _BEGIN.startswith(begin) or begin.startswith(_BEGIN)
 
     def take(self, record: Json, line: int) -> None:
         """Take up one line.
@@ -199,10 +201,10 @@ class _Reading:
     def _take(self, record: Mapping[str, Json], line: int) -> None:
         kind = record.get("kind")
         if kind == "exchange":
-            exchange = Exchange.from_json(record)
-            self._exchanges.append(replace(exchange, position=self._positions[exchange.session]))
+            session_id = str(record.get("session"))
+            self._exchanges.append(Exchange.from_json(record, self._positions[session_id]))
             self._lines.append(line)
-            self._positions[exchange.session] += 1
+            self._positions[session_id] += 1
         elif kind == "session":
             session = Session.from_json(record)
             self._sessions[session.id] = _merged(self._sessions.get(session.id), session)
@@ -226,7 +228,8 @@ class _Reading:
         try:
             return Header.from_json(record)
         except FieldError as error:
-            if record.get("kind") not in _KINDS:
+            kind = record.get("kind")
+            if not isinstance(kind, str) or kind not in _KINDS:
                 raise
             self._findings.error(line, error.field, error.message)
             return Header()

@@ -6,6 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, Self
@@ -175,7 +176,8 @@ class Recording:
         except OSError as error:
             raise FixtureError(f"{target}: cannot be written: {error}") from error
         finally:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
 
     def _write_native(self, path: Path, redact: Redact) -> None:
         ignore = dict.fromkeys(part for file in self._loaded for part in file.header.ignore)

@@ -17,7 +17,7 @@ from .model import ToolCall, ToolResult
 
 __all__ = ["Recorded", "load_fixtures", "result_from_wire"]
 
-_ENVELOPE_ERRORS: Final = frozenset({-32700, -32600, -32020, -32022})
+_ENVELOPE_ERRORS: Final = (-32700, -32600, -32020, -32022)
 """Of what a request was wrapped in, which says nothing about the request: a parse error, no request, headers that do
 not agree, a protocol version."""
 

@@ -198,6 +198,8 @@ ALIKE = [
     {"tool": "x", "result": 1, "more": 1},
     {"kind": "exchange"},
     {"kind": "song"},
+    {"kind": ["exchange"]},
+    {"role": ["user"], "type": {}},
     {"role": "user", "content": "hi"},
     {"role": "tool", "tool_call_id": "1", "content": "hi"},
     {"resourceSpans": [{"scopeSpans": [{"spans": [{"name": 1, "attributes": [{"key": "a"}]}]}]}]},

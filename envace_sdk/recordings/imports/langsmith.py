@@ -57,21 +57,25 @@ def spans(found: list[tuple[Mapping[str, Json], Place]]) -> list[Span]:
         told = whole.setdefault(identity, {})
         told |= {name: value for name, value in run.items() if value is not None}
         places.setdefault(identity, place)
-    roots = {identity: _root(identity, whole) for identity in whole}
+    roots = _roots(whole)
     return [_span(run, identity, roots[identity], places[identity]) for identity, run in whole.items()]
 
 
-def _root(identity: str, whole: Mapping[str, Mapping[str, Json]]) -> str:
-    """The trace of a run: as it says, or the first of its ancestors."""
-    seen = {identity}
-    while True:
-        run = whole[identity]
-        trace = _text(run, "trace_id")
-        parent = _text(run, "parent_run_id")
-        if trace or parent not in whole or parent in seen:
-            return trace or identity
-        seen.add(parent)
-        identity = parent
+def _roots(whole: Mapping[str, Mapping[str, Json]]) -> dict[str, str]:
+    """The trace of each run: as it says, or the first of its ancestors."""
+    roots: dict[str, str] = {}
+    for identity in whole:
+        path: dict[str, None] = {}
+        at = identity
+        while at not in roots and at not in path:
+            path[at] = None
+            parent = _text(whole[at], "parent_run_id")
+            if _text(whole[at], "trace_id") or parent not in whole:
+                break
+            at = parent
+        root = roots.get(at) or _text(whole[at], "trace_id") or at
+        roots |= dict.fromkeys(path, root)
+    return roots
 
 
 def _span(run: Mapping[str, Json], identity: str, trace: str, place: Place) -> Span:

@@ -82,7 +82,11 @@ def _names(spans: Sequence[Span]) -> list[str]:
     for span in spans:
         if span.conversation:
             of_trace.setdefault(span.trace, set()).add(span.conversation)
-    alone = sum(sizes[span.trace] == 1 and not span.parent for span in spans if span.call) > 1
+
+    def is_alone(span: Span) -> bool:
+        return span.call is not None and sizes[span.trace] == 1 and not span.parent and not span.conversation
+
+    are_many = sum(map(is_alone, spans)) > 1
 
     def name(span: Span) -> str:
         if span.conversation:
@@ -90,7 +94,7 @@ def _names(spans: Sequence[Span]) -> list[str]:
         conversations = of_trace.get(span.trace, set())
         if len(conversations) == 1:
             return next(iter(conversations))
-        if alone and sizes[span.trace] == 1 and not span.parent:
+        if are_many and is_alone(span):
             return span.origin or "default"
         return span.trace or "default"
 
@@ -110,7 +114,8 @@ def _without_inner(spans: Sequence[Span]) -> list[Span]:
             continue
         above, steps = by_id.get(span.parent), 0
         while above is not None and steps < _MOST_ANCESTORS:
-            if above.call is not None and above is not span and above.call.may_be(span.call):
+            is_other = above is not span and id(above) not in inner
+            if above.call is not None and is_other and above.call.may_be(span.call):
                 above.call = above.call.completed(span.call)
                 inner.add(id(span))
                 break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -160,8 +160,10 @@ def _conversation(value: Json) -> str:
 def _is_message(value: Json) -> bool:
     if not isinstance(value, dict):
         return False
-    kinds: Mapping[str, Json] = value
-    return kinds.get("role") in _ROLES or (kinds.get("type") in _TYPES and ("content" in value or "data" in value))
+    role, kind = value.get("role"), value.get("type")
+    if isinstance(role, str) and role in _ROLES:
+        return True
+    return isinstance(kind, str) and kind in _TYPES and ("content" in value or "data" in value)
 
 
 _FORMS: Final = (
