@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from envace_sdk.json import Json
@@ -16,6 +17,7 @@ from .grouping import Grouping, Text
 from .layout import Layout
 from .likeness import label
 from .naming import finish
+from .slot import Slot
 from .template import Rows, Template
 from .tokens import KNOWN, VALUE, WORD, Line, known_texts, lines_of, words_of
 from .unify import unify
@@ -27,12 +29,13 @@ _SAMPLE_LINES: Final = 1_200
 _ROUNDS: Final = 6
 _WORTHWHILE: Final = 0.95
 """Texts are looked at again as long as no more than this share of them stays unread."""
-_MOST: Final = 100
+_MOST: Final = 40
 """How many templates are plenty for one tool."""
 _LONGEST: Final = 20_000
 _MANY: Final = 8
 _FEW: Final = 3
 _WORDY: Final = 4
+_FEW_LETTERS: Final = 8
 _FEW_PARTS: Final = 2
 _WORDS: Final = re.compile(r"[^\W\d_]+")
 
@@ -60,8 +63,8 @@ def mine_texts(cases: Sequence[TextCase]) -> list[Template]:
     left: Sequence[Text] = texts
     for _ in range(_ROUNDS):
         mined = [one for one in _mine(_sample(left), several) if one not in found]
-        found |= {template: [] for template in mined}
-        before, left = len(left), _assign(left, found)
+        before, (left, read) = len(left), _assigned(left, mined)
+        found |= read
         if len(left) > _WORTHWHILE * before or len(found) > _MOST or not left:
             break
     for template, those in _labelled(_sample(left)):
@@ -109,7 +112,8 @@ def _sample(texts: Sequence[Text]) -> list[Text]:
 def _look_at(texts: Sequence[Text]) -> None:
     """Find the lines of texts. A word that one of them has where it was not known is no trace of what is known."""
     for text in texts:
-        text.lines = lines_of(text.text, min(text.origins))
+        always = set(min(text.origins)).intersection(*text.origins)
+        text.lines = lines_of(text.text, [known for known in min(text.origins) if known in always])
     plain = {
         token
         for text in texts
@@ -126,18 +130,14 @@ def _unknown(line: Line, plain: set[str]) -> Line:
     return Line.of(line.tokens, [WORD if kind == KNOWN and token in plain else kind for token, kind in pairs])
 
 
-def _assign(texts: Sequence[Text], found: dict[Template, list[Text]]) -> list[Text]:
-    """Give each text to the first template that reads it, the most literal first; the texts that none reads."""
-    ordered = sorted(found, key=lambda one: -_words(one))
-    left = []
+def _assigned(texts: Sequence[Text], templates: Sequence[Template]) -> tuple[list[Text], dict[Template, list[Text]]]:
+    """The texts that no template reads; and by template those that it is the first to read, the most literal first."""
+    read: dict[Template, list[Text]] = {template: [] for template in sorted(templates, key=lambda one: -_words(one))}
+    left: list[Text] = []
     for text in texts:
-        for template in ordered:
-            if _reads(template, text.text):
-                found[template].append(text)
-                break
-        else:
-            left.append(text)
-    return left
+        first = next((template for template in read if _reads(template, text.text)), None)
+        (left if first is None else read[first]).append(text)
+    return left, read
 
 
 def _words(template: Template) -> int:
@@ -163,7 +163,8 @@ def _mine(texts: Sequence[Text], several: bool) -> list[Template]:
     classes = classify(counts, frozenset(inner), fixed)
     grouping = Grouping(texts, classes, several)
     layout = Layout(classes, grouping.rows)
-    groups = [_Mined(group, _templates(group, layout, grouping)) for group in grouping.groups()]
+    largest = sorted(grouping.groups(), key=len, reverse=True)[:_MOST]
+    groups = [_Mined(group, _templates(group, layout, grouping)) for group in largest]
     templates = [template for group in groups for template in group.templates]
     whole = _whole(texts, layout)
     if whole is not None:
@@ -201,6 +202,20 @@ def _vague(template: Template) -> bool:
     return any(slot.kind == "lines" for slot in template.slots) or any(_vague(rows.item) for rows in template.rows)
 
 
+def _telling(template: Template) -> bool:
+    """Whether a template that takes any lines somewhere is still recognised by what is around them."""
+    parts = template.parts
+    blurred = any(isinstance(one, Slot) and isinstance(other, Slot) for one, other in pairwise(parts))
+    known = isinstance(parts[0], Rows) and parts[0].separator.strip() != ""
+    return not blurred and (known or _letters(template) >= _FEW_LETTERS)
+
+
+def _letters(template: Template) -> int:
+    """How many letters the words that the template always has are long."""
+    count = sum(map(len, _WORDS.findall("\n".join(part for part in template.parts if isinstance(part, str)))))
+    return count + sum(_letters(rows.item) for rows in template.rows)
+
+
 def _whole(texts: Sequence[Text], layout: Layout) -> Template | None:
     """The template of texts that are lists, or lists of blocks, from begin to end."""
     chunks = [text.lines for text in texts if len(text.lines) > 1]
@@ -233,6 +248,8 @@ def _template(group: Sequence[Text], layout: Layout) -> Template | None:
     if _free(draft) or (len(group) == 1 and all(isinstance(part, str) for part in draft)):
         return None
     template = finish(draft)
+    if _vague(template) and not _telling(template):
+        return None
     return template if any(_reads(template, text.text) for text in group) else None
 
 

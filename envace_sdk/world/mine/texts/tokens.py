@@ -101,7 +101,7 @@ def known_texts(known: Mapping[str, Json]) -> tuple[str, ...]:
         for value in known.values()
         if isinstance(value, str | int | float) and not isinstance(value, bool)
     }
-    usable = [text for text in texts if text.strip() and len(text) <= _LONGEST_KNOWN]
+    usable = [text for text in texts if len(text) <= _LONGEST_KNOWN and any(map(str.isalnum, text))]
     return tuple(sorted(usable, key=lambda text: (-len(text), text))[:_FEW])
 
 
