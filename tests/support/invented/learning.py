@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from envace_sdk.rehearse import Environment
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.world.dynamics import Dynamics
-from envace_sdk.world.mine import Learned, learn
+from envace_sdk.world.mine import learn
 from envace_sdk.world.state import State
 
 from .agreement import Compared, compare
@@ -18,7 +19,7 @@ from .environment import Invented
 __all__ = ["Lesson", "text_of"]
 
 
-def text_of(learned: Learned) -> str:
+def text_of(learned: Any) -> str:
     """All that was learned, as it would be written down."""
     return learned.dynamics.dump() + json.dumps(learned.start, ensure_ascii=False, sort_keys=False, default=str)
 
@@ -29,7 +30,7 @@ class Lesson:
 
     invented: Invented
     recorded: Sequence[Fixture]
-    learned: Learned
+    learned: Any
 
     @classmethod
     def of(cls, invented: Invented, recorded: Sequence[Fixture]) -> Lesson:
