@@ -13,7 +13,7 @@ from .answer import Answer, Emitted
 from .answering import Answering, Given
 from .changing import AlsoChange, Journal, Subject, Target
 from .dynamics import Dynamics, ToolRule
-from .expressions import Scope
+from .expressions import AbsentError, Scope
 from .formula import Formula, Wording
 from .plain import MAX_VALUE_DEPTH
 from .refusal import RefusedError, UnseenError
@@ -76,6 +76,10 @@ class Interpreter:
             return Answer(None, state, rule.rule, outcome=refusal.status, error=refusal.text, reads=reads)
         except UnseenError:
             return None
+        except AbsentError as error:
+            if rule.is_open:
+                return None  # what the real world has there is not known
+            raise DynamicsError(f"{rule.place}: {error}") from error
         except ExpressionError as error:
             raise DynamicsError(f"{rule.place}: {error}") from error
 
@@ -132,6 +136,9 @@ class _Rule:
         forms = (told.value, told.object, told.text)
         self._is_silent = rule.effect == "compute" and not rule.also and not told.extra and forms == (None, None, None)
         """Whether the rule says no more than that nothing changes."""
+        used = (rule.collection, *(change.collection for change in rule.also))
+        self.is_open = any(dynamics.collections[name].open for name in used if name is not None)
+        """Whether the real world may have more than is known of what the rule is about."""
 
     def run(self, scope: Scope, state: State, minted: Json) -> Answer:
         """One call: the entity, the names, the requirements, the changes, the answer.

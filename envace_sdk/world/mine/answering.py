@@ -13,10 +13,10 @@ from envace_sdk.world.infer.cel import literal, member
 from .conditions import decide
 from .evaluating import evaluate
 from .explain import Example
-from .reasons import reason_for
+from .reasons import reason_where_known
 from .roles import ENTITY, Cast
 from .structure import SESSION, Site, Structure
-from .tracking import Moment
+from .tracking import Effects, Moment
 from .values import same
 
 __all__ = ["Answer", "Part", "learn_answer"]
@@ -192,7 +192,7 @@ class _Builder:
             return None
         informed = [(v, m) for v, m in shown if self._is_informed(m)] or list(shown)
         examples = [Example(_visible(m), v) for v, m in informed[:_MOST]]
-        found = reason_for(examples, least=min(_ENOUGH, len(shown)))
+        found = reason_where_known(examples, least=min(_ENOUGH, len(shown)))
         return None if found is None else Part(found.source, right=found.hits, total=found.hits + found.misses)
 
     def _is_informed(self, moment: Moment) -> bool:
@@ -207,6 +207,42 @@ def _visible(moment: Moment) -> dict[str, Json]:
         if scope.get(named.name) is None and moment.scope.get(named.name) is not None:
             scope[named.name] = moment.scope[named.name]
     return scope | moment.counts
+
+
+def computed_views(
+    moments: Sequence[Moment], structure: Structure, effects: Effects
+) -> list[tuple[str, str, str]]:
+    """Fields that one tool alone shows and no other sets, and that follow from the rest: they are not kept, but made."""
+    shown: dict[tuple[str, str], dict[str, list[tuple[Json, Moment]]]] = {}
+    for moment in moments:
+        for site in structure.sites_of(moment.step.tool) if moment.step.ok else ():
+            if site.many or site.bare or site.fresh:
+                continue
+            record = _get(moment.step.value, site.path)
+            for name, value in record.items() if isinstance(record, dict) else ():
+                if name != site.key and (moment.step.tool, site.kind, name) not in effects.foreign:
+                    shown.setdefault((site.kind, name), {}).setdefault(moment.step.tool, []).append((value, moment))
+    found: list[tuple[str, str, str]] = []
+    for (kind, name), by_tool in sorted(shown.items()):
+        looks = [tool for tool in by_tool if (tool, SESSION) in effects.harmless]
+        if name in structure.hidden or (len(by_tool) > 1 and looks):
+            continue
+        for tool, cases in sorted(by_tool.items()):
+            if any(place[0] != tool and place[2] == name for place in effects.sets) and len(by_tool) == 1:
+                continue
+            informed = [(v, m) for v, m in cases if all(m.after.get(who) is not None for who in m.keys)] or cases
+            examples = [Example(_without(_visible(m), name), v) for v, m in informed[:_MOST]]
+            reason = reason_where_known(examples)
+            if reason is not None and len({repr(v) for v, _ in informed}) > 1:
+                found.append((tool, kind, name))
+    return found
+
+
+def _without(scope: Mapping[str, Json], name: str) -> dict[str, Json]:
+    return {
+        who: {what: value for what, value in held.items() if what != name} if who != "args" and isinstance(held, dict) else held
+        for who, held in scope.items()
+    }
 
 
 def sources(part: Part) -> Iterable[str]:

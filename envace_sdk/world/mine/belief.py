@@ -45,6 +45,8 @@ class Thing:
     """By field, or EXISTS: the calls that may have changed it since it was last known."""
     everything: list[Suspect] = field(default_factory=list)
     """The calls that may have given it fields which are not known yet."""
+    assumed: bool = False
+    """Whether it is only there because other episodes say so."""
     seen: bool = False
     """Whether the episode has shown it."""
     shown_by: dict[str, str] = field(default_factory=dict)
@@ -71,6 +73,7 @@ class Belief:
                 thing = self.thing(kind, key)
                 thing.fields.update(document)
                 thing.exists = True
+                thing.assumed = True
 
     @property
     def session(self) -> Thing:

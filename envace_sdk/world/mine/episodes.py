@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from envace_sdk.json import Json
@@ -29,13 +29,8 @@ class Step:
     """The answer as data: JSON, or text."""
     text: str
     """The answer's first text, as it was."""
-    shape: Mapping[str, int] = field(default_factory=dict)
-    """By path of a text in `value` that was taken apart: which of its tool's templates it has."""
-
-    @property
-    def is_text(self) -> bool:
-        """Whether the answer is a text that is no JSON."""
-        return isinstance(self.value, str) and self.value == self.text
+    is_text: bool = False
+    """Whether the answer is a text that is no JSON."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -68,8 +63,9 @@ def _steps(name: str, fixtures: Sequence[Fixture]) -> Iterator[Step]:
             tool=fixture.call.name,
             args=fixture.call.arguments,
             ok=not result.is_error,
-            value=result.value(),
+            value=(value := result.value()),
             text=result.first_text,
+            is_text=isinstance(value, str) and value == result.first_text,
         )
 
 

@@ -52,6 +52,8 @@ class _Counts:
     there: int = 0
     gone: int = 0
     unknown: int = 0
+    named: int = 0
+    """How often the answer names the thing."""
 
     @property
     def all(self) -> int:
@@ -82,6 +84,7 @@ def learn_existence(tracked: Iterable[Moment], failures: Failures) -> Existence:
             else:
                 counts = failed.setdefault((step.tool, failure.number, named.name), _Counts())
             counts.note(moment.existed[named.name])
+            counts.named += str(moment.keys.get(named.name)) in step.text
     existence = Existence()
     rank = {place: _strength(place, counts, done, examples) for place, counts in failed.items()}
     said: set[tuple[str, str, str]] = set()
@@ -111,9 +114,10 @@ def _strength(
     text = examples[place[:2]].text
     there = counts.there / counts.all if counts.all else 0.0
     usually = usual.there / usual.all if usual.all else 0.5
-    if there <= (0.5 if _MISSING.search(text) else _RARE) and (counts.all >= _ENOUGH or _MISSING.search(text)):
-        if usually - there > _SOME:
-            return "missing", usually - there + bool(_MISSING.search(text))
+    cue = bool(_MISSING.search(text))
+    if there <= (0.5 if cue else _RARE) and (counts.all >= _ENOUGH or cue) and (cue or counts.named > _MOSTLY * counts.all):
+        if usually - there > (_SOME if not cue else 0.05):
+            return "missing", usually - there + cue
     if there >= (0.5 if _TAKEN.search(text) else 1 - _RARE) and (counts.all >= _ENOUGH or _TAKEN.search(text)):
         if there - usually > 1 - _MOSTLY and usually <= _SOME:
             return "taken", there - usually + bool(_TAKEN.search(text))

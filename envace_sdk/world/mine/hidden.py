@@ -44,6 +44,16 @@ class Hidden:
     states: dict[str, list[dict[str, Json]]] = field(default_factory=dict)
     """By episode, what is known before each call, and after the last."""
 
+    def forget(self, fields: set[str]) -> None:
+        """Leave fields to others who follow them."""
+        self.changes = [change for change in self.changes if change.field not in fields]
+        self.start = {name: value for name, value in self.start.items() if name not in fields}
+        self.shown = {place: name for place, name in self.shown.items() if name.lstrip("!") not in fields}
+        for states in self.states.values():
+            for state in states:
+                for name in fields:
+                    state.pop(name, None)
+
     def before(self, step: Step) -> dict[str, Json]:
         """What is known before a call."""
         states = self.states.get(step.episode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -12,7 +13,7 @@ from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.dynamics import CollectionRule, Dynamics, ToolRule
 from envace_sdk.world.infer import infer
 
-from .answering import learn_answer
+from .answering import computed_views, learn_answer
 from .changing import learn_effects
 from .conditions import decide
 from .episodes import Episode, episodes_of
@@ -21,17 +22,19 @@ from .failures import Failures
 from .hidden import Hidden, find_hidden
 from .links import domains
 from .minting import mint_of
+from .phrasing import take_apart
 from .roles import ENTITY, Cast, cast_of
 from .rules import Learned, rule_of
 from .scoping import known_places, scope_names, starting_points
 from .searching import learn_listing
-from .starting import Documents
+from .starting import Beginnings, Documents
 from .structure import SESSION, Structure, discover
 from .tracking import Effects, Existence, Moment, Tracker
 
 __all__ = ["Result", "learn"]
 
 _ROUNDS: Final = 3
+_JOIN: Final = "joinpath(session."
 _MOST: Final = 600
 """Calls of one tool that are looked at."""
 
@@ -72,6 +75,7 @@ class _Miner:
     def __init__(self, toolset: Toolset, names: Sequence[str], episodes: Sequence[Episode]) -> None:
         self._names = names
         self._episodes = episodes
+        self._phrases = take_apart(episodes)
         self._inferred = infer(toolset)
         self._verbs = _verbs(self._inferred, toolset)
         groups = domains(episodes, {}, {})
@@ -86,20 +90,44 @@ class _Miner:
         """The dynamics, and the world they start from."""
         self._casts = self._cast({})
         effects = learn_effects(self._structure, self._casts, self._episodes, readers=self._verbs.readers)
+        effects, start, beginnings = self._understand(effects)
         bases = scope_names(self._structure, effects)
         if bases:
             self._points = starting_points(bases.values(), self._structure, self._casts, effects, self._episodes)
             known = known_places(bases.values(), self._casts, effects)
             self._casts = self._cast(bases)
+            self._existence = Existence()
             effects = learn_effects(
-                self._structure, self._casts, self._episodes, readers=self._verbs.readers, effects=known, points=self._points
+                self._structure,
+                self._casts,
+                self._episodes,
+                readers=self._verbs.readers,
+                effects=known,
+                points=self._points,
             )
+            effects, start, beginnings = self._understand(effects)
+        tracker, moments = self._track(effects, start)
+        closed = {kind: not beginnings.exist(kind) for kind in self._structure.kinds}
+        learned = self._learn(moments, effects, closed)
+        rules = {name: rule_of(learned[name], self._structure, effects, self._existence, self._hidden, self._phrases) for name in self._names if name in learned}
+        self._complete(start)
+        return Result(self._dynamics(rules, closed), self._start(start), learned)
+
+    def _understand(self, effects: Effects) -> tuple[Effects, Documents, Beginnings]:
+        """What calls change, what there is in the beginning, and what errors say of it: each tells more of the others."""
         self._hide(effects)
         start: Documents = {}
-        moments: list[Moment] = []
+        beginnings = Beginnings(())
         for _ in range(_ROUNDS):
             beginnings = beginnings_of(
-                self._structure, self._casts, self._episodes, effects, self._failures, self._existence, self._points, self._hidden
+                self._structure,
+                self._casts,
+                self._episodes,
+                effects,
+                self._failures,
+                self._existence,
+                self._points,
+                self._hidden,
             )
             start = beginnings.documents()
             _, moments = self._track(effects, start)
@@ -119,28 +147,36 @@ class _Miner:
             )
             if not changed and size == (len(effects.sets), len(effects.spared), len(effects.harmless)):
                 break
-        tracker, moments = self._track(effects, start)
-        closed = {kind: not beginnings.exist(kind) for kind in self._structure.kinds}
-        learned = self._learn(moments, effects, closed)
-        rules = {name: rule_of(learned[name], self._structure, effects, self._existence, self._hidden) for name in self._names if name in learned}
-        start.setdefault(SESSION, {}).setdefault("", {}).update(self._hidden.start)
-        return Result(self._dynamics(rules, closed), self._start(start), learned)
+        _, moments = self._track(effects, start)
+        for tool, kind, what in computed_views(moments, self._structure, effects):
+            effects.foreign.add((tool, kind, what))
+            for place in [place for place in effects.sets if place[2] == what and self._kind_of(place) == kind]:
+                del effects.sets[place]
+        return effects, start, beginnings
+
+    def _kind_of(self, place: tuple[str, str, str]) -> str:
+        """The kind of the thing that an effect is on."""
+        tool, name, _ = place
+        return next((named.kind for named in self._casts[tool].named if named.name == name), SESSION)
 
     def _cast(self, bases: Mapping[str, str]) -> dict[str, Cast]:
         return {name: cast_of(name, self._structure, bases, self._links) for name in self._names}
 
     def _hide(self, effects: Effects) -> None:
         """Find what the session holds, as far as it is not known yet."""
-        known = {what for _, name, what in effects.sets if name == SESSION}
         taken = {
             (site.tool, f"{site.path}.{what}".lstrip(".")): what
             for sites in self._structure.sites.values()
             for site in sites
             if site.kind == SESSION
-            for what in known
-            if "joinpath" in "".join(source for place, source in effects.sets.items() if place[1:] == (SESSION, what))
+            for (_, name, what), source in effects.sets.items()
+            if name == SESSION and _JOIN in source
         }
         self._hidden = find_hidden(self._episodes, self._failures, taken)
+        for change in self._hidden.changes:
+            if _JOIN in change.value and not change.condition:
+                effects.sets[change.tool, SESSION, change.field] = change.value
+        self._hidden.forget({what for (_, name, what), source in effects.sets.items() if name == SESSION and _JOIN in source})
         held = {change.field for change in self._hidden.changes}
         for place in [place for place in effects.sets if place[1] == SESSION and place[2] in held]:
             del effects.sets[place]
@@ -212,6 +248,14 @@ class _Miner:
                     key=kind.key, noun=kind.noun, mint=mint, start_at=first, open=not closed.get(name, True)
                 )
         return Dynamics(collections=collections, tools=dict(rules))
+
+    def _complete(self, start: Documents) -> None:
+        """Give the session what most episodes begin with."""
+        session = start.setdefault(SESSION, {}).setdefault("", {})
+        session.update(self._hidden.start)
+        for name in {name for point in self._points.values() for name in point}:
+            usual = Counter(str(point[name]) for point in self._points.values() if name in point)
+            session[name] = min(usual, key=lambda value: (-usual[value], value))
 
     def _start(self, start: Documents) -> dict[str, list[dict[str, Json]]]:
         found: dict[str, list[dict[str, Json]]] = {}

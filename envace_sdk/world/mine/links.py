@@ -17,6 +17,7 @@ __all__ = ["domains", "is_idlike"]
 _SHARE: Final = 0.2
 """Of what a position holds, at least this much has to have been seen at the other one before."""
 _LINKS: Final = 4
+_CONSTANT: Final = 0.93
 _OVERLAP: Final = 0.4
 _SOME: Final = 3
 """Different values that must link: fewer may agree by chance."""
@@ -46,6 +47,7 @@ def domains(
     values: dict[tuple[Position, Position], set[Json]] = {}
     shown: set[Position] = set()
     held: dict[Position, set[Json]] = {}
+    counts: dict[Position, Counter[Json]] = {}
     for episode in episodes:
         seen: dict[Json, dict[Position, None]] = {}
         for step in episode.steps:
@@ -53,6 +55,7 @@ def domains(
             for position, value in here:
                 shown.add(position)
                 held.setdefault(position, set()).add(value)
+                counts.setdefault(position, Counter())[value] += 1
                 if position.side == "in" or is_idlike(position.name):
                     total[position] += 1
                     for earlier in seen.get(value, ()):
@@ -74,10 +77,10 @@ def domains(
         union.join(earlier, later)
     _join_namesakes(union, shown)
     for position, values in held.items():
-        if position.side == "in" and (is_idlike(position.name) or any("/" in str(value) for value in values)):
+        if position.side == "in" and not fixed.get(position) and any(isinstance(value, str) for value in values):
             union.find(position)
     _join_vocabularies(union, held)
-    groups = [group for group in union.groups() if len(group) > 1]
+    groups = [group for group in union.groups() if len(group) > 1 and not _is_constant(group, counts)]
     return sorted(groups, key=lambda group: (-sum(total[p] for p in group), group))
 
 
@@ -112,6 +115,14 @@ def _join_namesakes(union: _Union, shown: Iterable[Position]) -> None:
     for group in by_name.values():
         for position in group[1:]:
             union.join(group[0], position)
+
+
+def _is_constant(group: Sequence[Position], counts: Mapping[Position, Counter[Json]]) -> bool:
+    """Whether nearly all calls name the same thing: then there is but one, which all is about."""
+    total: Counter[Json] = Counter()
+    for position in group:
+        total.update(counts.get(position, Counter()))
+    return bool(total) and max(total.values()) >= _CONSTANT * sum(total.values())
 
 
 def _join_vocabularies(union: _Union, held: Mapping[Position, set[Json]]) -> None:

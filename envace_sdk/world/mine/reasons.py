@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,7 +12,7 @@ from .evaluating import evaluate
 from .explain import Example, explain
 from .values import same
 
-__all__ = ["Reason", "reason_for"]
+__all__ = ["Reason", "reason_for", "reason_where_known"]
 
 _LOOKED_AT: Final = 36
 """Cases from which expressions are made; they are tried on all."""
@@ -50,6 +50,30 @@ def reason_for(
     if strict is None or (lenient is not None and lenient.cost < _SIMPLER * strict.cost):
         return lenient
     return strict
+
+
+def reason_where_known(examples: Sequence[Example], *, least: int = _ENOUGH) -> Reason | None:
+    """As `reason_for`; where nothing explains all, among those in which some field of a thing is known.
+
+    Of things that were never looked at, little is known: what an answer is made of may be missing in most cases.
+    """
+    found = reason_for(examples, least=least)
+    if found is not None and found.cost > 1:
+        return found
+    known: dict[tuple[str, str], list[Example]] = {}
+    for example in examples:
+        for name, held in example.scope.items():
+            if name != "args" and isinstance(held, Mapping):
+                for field in held:
+                    known.setdefault((name, field), []).append(example)
+    best = found
+    for name, field in sorted(known, key=lambda place: (-len(known[place]), place)):
+        cases = known[name, field]
+        if _ENOUGH < len(cases) < len(examples) or best is None:
+            one = reason_for(cases, least=max(least, _ENOUGH + 1))
+            if one is not None and field in one.source and (best is None or one.hits > best.hits):
+                best = one
+    return best
 
 
 def _first(

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from envace_sdk.json import Json
+from envace_sdk.json import UNSET, Json
 from envace_sdk.world.dynamics import ToolRule
 from envace_sdk.world.infer.cel import literal, member
+from envace_sdk.world.keys import get_path
 
 from .answering import Answer, Part, sources
 from .conditions import DecisionList
 from .failures import Failure
 from .hidden import Hidden
+from .phrasing import FORM, Phrases
 from .roles import ENTITY, Cast, Named
 from .searching import Listing
 from .structure import SESSION, Structure
+from .texts import Slot, Template
 from .tracking import Effects, Existence, Moment
 from .wording import error_template, status_of
 
@@ -43,16 +46,28 @@ class Learned:
 
 
 def rule_of(
-    learned: Learned, structure: Structure, effects: Effects, existence: Existence, hidden: Hidden
+    learned: Learned,
+    structure: Structure,
+    effects: Effects,
+    existence: Existence,
+    hidden: Hidden,
+    phrases: Phrases,
 ) -> ToolRule:
     """The rule of a tool."""
-    return _Writer(learned, structure, effects, existence, hidden).rule()
+    return _Writer(learned, structure, effects, existence, hidden, phrases).rule()
 
 
 class _Writer:
     def __init__(
-        self, learned: Learned, structure: Structure, effects: Effects, existence: Existence, hidden: Hidden
+        self,
+        learned: Learned,
+        structure: Structure,
+        effects: Effects,
+        existence: Existence,
+        hidden: Hidden,
+        phrases: Phrases,
     ) -> None:
+        self._phrases = phrases
         self._hidden = hidden
         self._learned = learned
         self._cast = learned.cast
@@ -103,6 +118,9 @@ class _Writer:
         for named in self._cast.named:
             if named.name != ENTITY and named.source and re.search(rf"\b{named.name}\b", text):
                 lets[named.name] = f"get('{named.kind}', {named.source})"
+                if self._is_optional(named):
+                    told = re.findall(r"args\.[\w.]+", named.source)
+                    lets[named.name] = f"{' && '.join(f'has({path})' for path in told)} ? {lets[named.name]} : null"
         for name in list(lets):
             source = next(n.source for n in self._cast.named if n.name == name)
             owner = source.split(".")[0]
@@ -113,7 +131,11 @@ class _Writer:
                     if outer is not None and outer.source:
                         lets = {owner: f"get('{outer.kind}', {outer.source})", **lets}
         if kind == "compute" and primary is not None and re.search(r"\bentity\b", text + repr(lets)):
-            data["let"] = {"it": f"get('{primary.kind}', {primary.source})"} if primary.source else {}
+            source = f"get('{primary.kind}', {primary.source})"
+            if self._is_optional(primary):
+                told = re.findall(r"args\.[\w.]+", primary.source)
+                source = f"{' && '.join(f'has({path})' for path in told)} ? {source} : null"
+            data["let"] = {"it": source} if primary.source else {}
             data = _renamed(data)
             lets = {name: re.sub(r"\bentity\b", "it", source) for name, source in lets.items()}
             lets = {**data.get("let", {}), **lets}
@@ -131,7 +153,7 @@ class _Writer:
     def _effect(self, primary: Named | None) -> str:
         if self._learned.listing is not None:
             return "search"
-        if primary is None:
+        if primary is None or self._is_optional(primary):
             return "compute"
         pair = (self._tool, ENTITY)
         if primary.fresh or self._effects.makes.get(pair) == "":
@@ -146,6 +168,17 @@ class _Writer:
         if self._existence.needs(self._tool, ENTITY) or shown:
             return "read"
         return "compute"
+
+    def _is_optional(self, primary: Named) -> bool:
+        """Whether calls need not name the thing."""
+        if primary.fresh:
+            return False
+        return any(m.step.ok and not self._names(m, primary) for m in self._learned.moments)
+
+    @staticmethod
+    def _names(moment: Moment, named: Named) -> bool:
+        told = re.findall(r"args\.([\w.]+)", named.source)
+        return all(get_path(moment.step.args, path) not in (UNSET, None) for path in told)
 
     def _requirements(self, kind: str) -> list[dict[str, Any]]:
         found: list[tuple[str, dict[str, Any]]] = []
@@ -173,6 +206,10 @@ class _Writer:
                 if tool != self._tool or failure is None:
                     continue
                 that = f"{name} {'!=' if there else '=='} null"
+                named = next(n for n in self._cast.named if n.name == name)
+                if there and self._is_optional(named):
+                    told = re.findall(r"args\.[\w.]+", named.source)
+                    that = " || ".join([*(f"!has({path})" for path in told), that])
                 if any(requirement["that"] == that for _, requirement in found):
                     continue
                 earlier = {
@@ -270,7 +307,7 @@ class _Writer:
         answer = self._learned.answer
         if answer is None:
             return {}
-        if self._learned.listing is not None and len(answer.cases) == 1:
+        if self._learned.listing is not None and len(answer.cases) == 1 and not _has_form(answer.cases[0][1]):
             return self._learned.listing.returns(answer.cases[0][1])
         if len(answer.cases) == 1 and kind in {"read", "create", "update"}:
             fields = _projection(answer.cases[0][1])
@@ -295,16 +332,49 @@ class _Writer:
         return text
 
     def _source(self, part: Part) -> str:
+        if part.listing is not None and self._learned.listing is not None:
+            return self._learned.listing.listed()
+        if FORM in part.members:
+            return self._text(part)
         if part.is_object:
             return "{" + ", ".join(f"{literal(name)}: {self._source(inner)}" for name, inner in part.members.items()) + "}"
         return part.source or free_source(part.samples)
 
+    def _text(self, part: Part) -> str:
+        """A text that was taken apart, put together again."""
+        number = part.members[FORM].samples[0] if part.members[FORM].samples else int(part.members[FORM].source or 0)
+        return _written(self._phrases[self._tool, int(number)], lambda name: self._source(part.members[name]))
+
     @staticmethod
     def _tells(part: Part) -> bool:
+        if part.listing is not None:
+            return True
         if part.is_object:
-            leaves = list(part.members.values())
+            leaves = [inner for name, inner in part.members.items() if name != FORM]
             return not leaves or sum(_Writer._tells(inner) for inner in leaves) * 2 >= len(leaves)
         return bool(part.source)
+
+
+def _has_form(part: Part) -> bool:
+    return FORM in part.members or any(map(_has_form, part.members.values()))
+
+
+def _written(template: Template, source: Callable[[str], str]) -> str:
+    """A text of some form as an expression, from those of what it holds."""
+    parts: list[str] = []
+    for part in template.parts:
+        if isinstance(part, str):
+            parts.append(literal(part))
+        elif isinstance(part, Slot):
+            parts.append(_padded(f"string({source(part.name)})", part.width))
+        else:
+            item = _written(part.item, lambda name: member("row", (name,)))
+            parts.append(f"{source(part.name)}.map(row, {item}).join({literal(part.separator)})")
+    return " + ".join(parts) or "''"
+
+
+def _padded(source: str, width: int) -> str:
+    return source if not width else f"({source} + {literal(' ' * width)}).substring(0, {width})"
 
 
 def _negated(condition: str, passed: Sequence[str]) -> str:

@@ -25,8 +25,10 @@ _ENOUGH: Final = 2
 _MOST: Final = 400
 _RIGHT: Final = 0.95
 _REJECTS: Final = 0.3
+_HELD: Final = 0.85
 
 Document = Mapping[str, Json]
+_Pair = tuple["_Case", Document]
 
 
 @dataclass(slots=True)
@@ -64,6 +66,13 @@ class Listing:
             return f"{found}.map(item, {self.item})"
         shown = ", ".join(f"{literal(name)}: default({member('item', (name,))}, null)" for name in self.shown or ())
         return f"{found}.map(item, {{{shown}}})" if shown else found
+
+    def listed(self) -> str:
+        """The list, in a rule that searches for it."""
+        if self.item:
+            return f"items.map(item, {self.item})"
+        shown = ", ".join(f"{literal(name)}: default({member('item', (name,))}, null)" for name in self.shown or ())
+        return f"items.map(item, {{{shown}}})" if shown else "items"
 
     def returns(self, part: Part) -> dict[str, Any]:
         """The answer, as the member of a rule."""
@@ -105,7 +114,10 @@ def learn_listing(moments: Sequence[Moment], site: Site, structure: Structure) -
     if not yes:
         return None
     no = _filters(listing, cases, yes, no)
-    if no:
+    held = _holder(cases, yes, no) if structure.kinds[site.kind].label or _has_paths(yes, structure, site) else ""
+    if held:
+        listing.where = held
+    elif no:
         found = separate(
             [case.scope(document) for case, document in yes[:_MOST]], [case.scope(document) for case, document in no[:_MOST]], tolerance=0.03
         )
@@ -116,6 +128,31 @@ def learn_listing(moments: Sequence[Moment], site: Site, structure: Structure) -
     _order(listing, cases)
     _shown(listing, cases, structure)
     return listing
+
+
+def _has_paths(yes: Sequence[tuple[_Case, Document]], structure: Structure, site: Site) -> bool:
+    key = structure.kinds[site.kind].key
+    return all("/" in str(document.get(key, "")) for _, document in yes)
+
+
+def _holder(cases: Sequence[_Case], yes: Sequence[_Pair], no: Sequence[_Pair]) -> str:
+    """The condition that things lie directly, or anywhere, in the place that the call or the session is about."""
+    paths: dict[str, None] = {}
+    for case in cases:
+        for name in ("args", "session"):
+            held = case.moment.scope.get(name)
+            for path, value in walk(held if isinstance(held, dict) else {}):
+                if isinstance(value, str) and "/" in value and "[]" not in path:
+                    paths[member(name, path.split("."))] = None
+    best = ("", 0.0)
+    for path in paths:
+        for condition in (f"dirname(entity.path) == {path}", f"entity.path.startsWith({path} + '/')"):
+            right = [evaluate(condition, case.scope(document)) is True for case, document in yes]
+            wrong = [evaluate(condition, case.scope(document)) is True for case, document in no]
+            score = sum(right) / len(right) - (sum(wrong) / len(wrong) if wrong else 0.0)
+            if sum(right) >= _HELD * len(right) and sum(wrong) <= (1 - _HELD) * len(wrong) and score > best[1]:
+                best = (condition, score)
+    return best[0]
 
 
 class _Case:
@@ -163,9 +200,6 @@ _WRITTEN: Final = {
 def _condition(path: str, told: Mapping[str, str]) -> str:
     field_source = f"default({member('entity', told['field'].split('.'))}, null)"
     return _WRITTEN[told.get("op", "equals")].format(field=field_source, given=member("args", path.split(".")))
-
-
-_Pair = tuple[_Case, Document]
 
 
 def _lower(value: Json) -> str:
@@ -264,6 +298,11 @@ def _shown(listing: Listing, cases: Sequence[_Case], structure: Structure) -> No
             if len(case.listed) == len(case.records)
             for document, record in zip(case.listed, case.records, strict=True)
         ][:200]
+        if kind.label and site.bare:
+            named = f"basename(item.{kind.key})"
+            if sum(evaluate(named, e.scope) == e.target for e in examples) >= _HELD * len(examples):
+                listing.item = named
+                return
         found = explain(examples, tolerance=0.02, limit=1) if examples else []
         listing.item = found[0].source if found else (f"basename(item.{kind.key})" if kind.label else member("item", (kind.key,)))
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from envace_sdk.json import UNSET, Json
@@ -13,6 +13,7 @@ from envace_sdk.world.keys import get_path, key_text
 
 from .episodes import Episode, Step
 from .links import can_name, is_idlike
+from .phrasing import FORM, is_generic
 from .positions import Position, occurrences
 
 __all__ = ["SESSION", "Kind", "Reference", "Site", "Structure", "records"]
@@ -23,6 +24,7 @@ SESSION: Final = "session"
 _FRESH: Final = 0.8
 _ECHOED: Final = 0.9
 _UNIQUE: Final = 0.98
+_LINKED: Final = 0.2
 _USUAL: Final = 0.5
 _LEAST: Final = 2
 
@@ -103,7 +105,7 @@ def records(site: Site, step: Step) -> Iterator[tuple[Json, Mapping[str, Json]]]
         elif isinstance(record, dict):
             key = get_path(step.args, site.argument) if site.argument else record.get(site.key) if site.key else ""
             if key is not UNSET and key is not None and (site.kind == SESSION or can_name(key)):
-                yield key, record
+                yield key, {name: value for name, value in record.items() if name != FORM}
 
 
 def _at(value: Json, path: str) -> list[Json]:
@@ -124,16 +126,46 @@ def discover(episodes: Sequence[Episode], domains: Sequence[Sequence[Position]])
         for step in episode.steps:
             by_tool.setdefault(step.tool, []).append(step)
     freshness = _freshness(episodes, domain_of)
+    held = _held(episodes, domain_of)
     drafts: list[_Draft] = []
+    alias = _Alias()
     for tool in sorted(by_tool):
-        drafts += _sites(tool, [step for step in by_tool[tool] if step.ok], domain_of, freshness)
-    return _named(drafts, domains, domain_of)
+        drafts += _sites(tool, [step for step in by_tool[tool] if step.ok], domain_of, freshness, held, alias)
+    return _named(drafts, *alias.applied(drafts, domains, domain_of))
 
 
 @dataclass(slots=True)
 class _Draft:
     site: Site
     domain: int | None
+
+
+class _Alias:
+    """Domains that turn out to be one: what holds things, and what they are held in."""
+
+    def __init__(self) -> None:
+        self._same: dict[int, int] = {}
+
+    def join(self, one: int, other: int) -> None:
+        first, second = sorted((self._home(one), self._home(other)))
+        if first != second:
+            self._same[second] = first
+
+    def _home(self, domain: int) -> int:
+        while domain in self._same:
+            domain = self._same[domain]
+        return domain
+
+    def applied(
+        self, drafts: Sequence[_Draft], domains: Sequence[Sequence[Position]], domain_of: Mapping[Position, int]
+    ) -> tuple[list[list[Position]], dict[Position, int]]:
+        """The domains with those joined, and which each position is of; the drafts are told."""
+        for draft in drafts:
+            draft.domain = None if draft.domain is None else self._home(draft.domain)
+        groups: list[list[Position]] = [[] for _ in domains]
+        for number, group in enumerate(domains):
+            groups[self._home(number)] += group
+        return groups, {position: self._home(domain) for position, domain in domain_of.items()}
 
 
 def _freshness(
@@ -163,7 +195,12 @@ def _freshness(
 
 
 def _sites(
-    tool: str, steps: Sequence[Step], domain_of: Mapping[Position, int], freshness: Mapping[Position, tuple[int, int]]
+    tool: str,
+    steps: Sequence[Step],
+    domain_of: Mapping[Position, int],
+    freshness: Mapping[Position, tuple[int, int]],
+    held: Mapping[int, set[str]],
+    alias: _Alias,
 ) -> list[_Draft]:
     if not steps:
         return []
@@ -187,16 +224,18 @@ def _sites(
             continue
         if "object" not in kinds:
             continue
-        draft = _many(tool, path, steps, domain_of) if path.endswith("[]") else None
+        draft = _joined(tool, path, steps, arguments, held, alias) if path.endswith("[]") else None
+        if draft is None and path.endswith("[]"):
+            draft = _many(tool, path, steps, domain_of)
         if not path.endswith("[]"):
             draft = _single(tool, path, steps, arguments, domain_of, freshness)
         if draft is not None:
             found.append(draft)
             if path:
                 taken.add(path)
-    if not any(draft.site.path == "" for draft in found) and not any(draft.site.path for draft in found):
-        if "object" in paths.get("", set()):
-            found.append(_whole(tool, arguments))
+    if not found and "object" in paths.get("", set()):
+        whole = _whole(tool, arguments, _said_at(steps))
+        found += [whole] if whole is not None else []
     return found
 
 
@@ -222,6 +261,45 @@ def _paths(steps: Sequence[Step]) -> dict[str, set[str]]:
     for step in steps:
         note(step.value, "", 0, 0)
     return found
+
+
+def _held(episodes: Sequence[Episode], domain_of: Mapping[Position, int]) -> dict[int, set[str]]:
+    """By domain, the paths among its values."""
+    found: dict[int, set[str]] = {}
+    for episode in episodes:
+        for step in episode.steps:
+            for position, value in occurrences(step, {}):
+                domain = domain_of.get(position)
+                if domain is not None and isinstance(value, str) and "/" in value:
+                    found.setdefault(domain, set()).add(value.rstrip("/"))
+    return found
+
+
+def _joined(
+    tool: str,
+    path: str,
+    steps: Sequence[Step],
+    arguments: Mapping[str, int],
+    held: Mapping[int, set[str]],
+    alias: _Alias,
+) -> _Draft | None:
+    """Things that are listed by the last part of a key that begins with what the call names."""
+    for argument in arguments:
+        pairs = [
+            (base, record)
+            for step in steps
+            if isinstance(base := get_path(step.args, argument), str) and "/" in base
+            for record in _at(step.value, path)
+            if isinstance(record, dict)
+        ]
+        for name in dict.fromkeys(name for _, record in pairs for name in record):
+            whole = {f"{base.rstrip('/')}/{record[name]}" for base, record in pairs if isinstance(record.get(name), str)}
+            for domain, known in sorted(held.items()):
+                if len(whole & known) >= max(3, _LINKED * min(len(whole), len(known))):
+                    alias.join(arguments[argument], domain)
+                    join = f"joinpath(args.{argument}, item.{name})"
+                    return _Draft(Site(tool, path, "", key=name, join=join), domain)
+    return None
 
 
 def _many(tool: str, path: str, steps: Sequence[Step], domain_of: Mapping[Position, int]) -> _Draft | None:
@@ -285,12 +363,22 @@ def _single(
     return None
 
 
-def _whole(tool: str, arguments: Mapping[str, int]) -> _Draft:
+def _said_at(steps: Sequence[Step]) -> str:
+    """Where in an answer a text stands that was taken apart; "" for the whole answer."""
+    for step in steps:
+        if isinstance(step.value, dict) and FORM not in step.value and len(step.value) == 1:
+            ((name, value),) = step.value.items()
+            if isinstance(value, dict) and FORM in value:
+                return name
+    return ""
+
+
+def _whole(tool: str, arguments: Mapping[str, int], path: str) -> _Draft | None:
     """An answer that names nothing is about what the call names, or about the session."""
     if len(arguments) == 1:
         ((argument, domain),) = arguments.items()
-        return _Draft(Site(tool, "", "", argument=argument), domain)
-    return _Draft(Site(tool, "", SESSION), None)
+        return _Draft(Site(tool, path, "", argument=argument), domain)
+    return None if arguments else _Draft(Site(tool, path, SESSION), None)
 
 
 def _same(one: Json, other: Json) -> bool:
@@ -333,22 +421,26 @@ def _is_kind(number: int, group: Sequence[Position], drafts: Mapping[int, Sequen
     """Whether a domain names things, and is no mere vocabulary."""
     if drafts.get(number):
         return True
-    return len({position.tool for position in group if position.side == "in"}) > 1
+    named = [position for position in group if position.side == "in"]
+    return len({position.tool for position in named}) > 1 and any(is_idlike(position.name) for position in named)
 
 
 def _place(site: Site, kind: Kind, structure: Structure) -> None:
     key = site.key
     if site.bare or (not key and not site.argument):
         key = kind.key
-    placed = Site(site.tool, site.path, kind.name, key, site.argument, site.fresh, site.bare)
+    placed = replace(site, kind=kind.name, key=key)
     structure.sites.setdefault(site.tool, []).append(placed)
 
 
 def _kind(group: Sequence[Position], drafts: Sequence[_Draft], structure: Structure) -> Kind:
     called = Counter(position.name for position in group if position.name)
-    shown = Counter(draft.site.key for draft in drafts if draft.site.key)
+    shown = Counter(draft.site.key for draft in drafts if draft.site.key and not draft.site.join)
     shown = Counter({name: count + called[name] for name, count in shown.items()})
-    key = min(shown, key=lambda n: (-shown[n], n)) if shown else min(called, key=lambda n: (-called[n], n))
+    shown = Counter({name: count for name, count in shown.items() if not is_generic(name)})
+    given = Counter(position.name for position in group if position.name and position.side == "in")
+    names = shown or given or called
+    key = min(names, key=lambda n: (-names[n], n))
     noun = _noun(key, called)
     name = plural(noun.split()[-1]) if noun else plural(key)
     name = base = "_".join([*noun.split()[:-1], name])

@@ -188,7 +188,7 @@ class Tracker:
             moment.after.update(after)
             for kind in {site.kind for site in self.structure.sites_of(step.tool) if site.many} if step.ok else ():
                 moment.things[kind] = {
-                    key_text(thing.key): thing.document() for thing in belief.things(kind) if thing.exists
+                    key_text(thing.key): thing.document() for thing in belief.things(kind) if thing.exists and not thing.assumed
                 }
             listed = [site for site in self.structure.sites_of(step.tool) if site.many] if step.ok else []
             if listed:
@@ -229,6 +229,7 @@ class Tracker:
             if named.name != SESSION and named.name not in moment.keys:
                 continue
             thing = moment.belief.thing(named.kind, moment.keys.get(named.name, ""))
+            thing.assumed = False
             suspect = Suspect(step, named, moment.scope)
             makes, removes = self._born_or_gone(thing, suspect, moment)
             if removes:
@@ -310,6 +311,7 @@ class Tracker:
         return site.kind, key
 
     def _sight(self, thing: Thing, what: str, value: Json, step: Step) -> None:
+        thing.assumed = False
         if thing.kind == SESSION:
             self.shown.setdefault((SESSION, what), []).append(value)
         suspects = [

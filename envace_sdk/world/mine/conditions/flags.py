@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
 from math import comb, log2
+from operator import or_
 
 from .readings import Seen, truths
 from .session import Event, Flag, Reading, Trigger
@@ -83,15 +85,13 @@ class _Finder:
     def __init__(self, reading: Reading, seen: list[Seen], triggers: list[Candidate]) -> None:
         self.reading = reading
         self.seen = seen
-        self.last: dict[int, list[int]] = {}
-        """For each trigger, where it last happened before each sight; -1 for never."""
-        for index, trigger in enumerate(triggers):
-            self.last[index] = [
-                places[at - 1] if (at := bisect_left(places := trigger.places[one.episode], one.place)) else -1
-                for one in seen
-            ]
         self.triggers = triggers
         self.numbers = {trigger.trigger: index for index, trigger in enumerate(triggers)}
+        self.by_tool: dict[str, list[int]] = {}
+        """By tool, the numbers of its triggers, first that of all its calls."""
+        for index, trigger in enumerate(triggers):
+            self.by_tool.setdefault(trigger.trigger.tool, []).append(index)
+        self._last: dict[int, list[int]] = {}
         rare = min(sum(one.value is value for one in seen) for value in (True, False))
         self.most_wrong = min((1 - ACCURACY) * len(seen), rare / 10)
         """What is rare must be explained as well as what is frequent."""
@@ -100,9 +100,9 @@ class _Finder:
         """The flag with the fewest and simplest setters that explains enough, if there is one."""
         found: tuple[tuple[int, int, int], Flag] | None = None
         for start in (False, True, None):
-            ups, downs = self._able(True, start), self._able(False, start)
-            for setters in _subsets(ups):
-                for clearers in _subsets(downs):
+            downs = self._sides(False, start)
+            for setters in self._sides(True, start) if downs else ():
+                for clearers in downs:
                     if not (setters or clearers) or self._overlap(setters, clearers):
                         continue
                     cost = sum(self.triggers[index].cost for index in (*setters, *clearers))
@@ -149,8 +149,10 @@ class _Finder:
                     return True
         return False
 
-    def _able(self, up: bool, start: bool | None) -> list[int]:
-        """The triggers that happened where the flag must have become true (or false), and seldom elsewhere."""
+    def _sides(self, up: bool, start: bool | None) -> list[tuple[int, ...]]:
+        """The sets of triggers by which the flag may become true (or false): one of each set happened wherever it must
+        have become so, but for as many cases as may be wrong; those come first that happened seldom elsewhere.
+        """
         changes: list[tuple[int, int]] = []
         idle: list[tuple[int, int]] = []
         before: Seen | None = None
@@ -159,29 +161,53 @@ class _Finder:
                 was, since = before.value, before.place
             else:
                 was, since = start, 0
-            if was is not None:
-                if was is not up and one.value is up:
-                    changes.append((index, since))
-                elif was is not up:
-                    idle.append((index, since))
+            if was is not None and was is not up:
+                (changes if one.value is up else idle).append((index, since))
             before = one
         if not changes:
-            return []
+            return [()]
         scored = []
-        for index, last in self.last.items():
-            covered = sum(last[at] >= since for at, since in changes)
-            if covered:
+        least = max(1, (len(changes) - self.most_wrong) / MAX_TRIGGERS)
+        for index in self._common(changes, least):
+            last = self.last(index)
+            covered = sum(1 << place for place, (at, since) in enumerate(changes) if last[at] >= since)
+            if covered.bit_count() >= least:
                 stray = sum(last[at] >= since for at, since in idle)
-                scored.append((stray / (len(idle) + 1) - covered / len(changes), self.triggers[index].cost, index))
-        return [index for _, _, index in sorted(scored)[:MAX_CHOSEN]]
+                worth = stray / (len(idle) + 1) - covered.bit_count() / len(changes)
+                scored.append((worth, self.triggers[index].cost, index, covered))
+        able = [(index, covered) for _, _, index, covered in sorted(scored)[:MAX_CHOSEN]]
+        return [
+            tuple(index for index, _ in chosen)
+            for chosen in _subsets(able)
+            if len(changes) - _union(covered for _, covered in chosen) <= self.most_wrong
+        ]
+
+    def _common(self, changes: list[tuple[int, int]], least: float) -> Iterator[int]:
+        """The triggers of tools that were called in enough of these places."""
+        for numbers in self.by_tool.values():
+            last = self.last(numbers[0])
+            if sum(last[at] >= since for at, since in changes) >= least:
+                yield from numbers
+
+    def last(self, index: int) -> list[int]:
+        """Where a trigger last happened before each sight; -1 for never."""
+        known = self._last.get(index)
+        if known is None:
+            by_episode = self.triggers[index].places
+            known = self._last[index] = [
+                places[at - 1] if (at := bisect_left(places := by_episode[one.episode], one.place)) else -1
+                for one in self.seen
+            ]
+        return known
 
     def _score(self, setters: tuple[int, ...], clearers: tuple[int, ...], start: bool | None) -> _Score | None:
         """How well they do; None as soon as that is not well enough."""
         right = wrong = runs = false_runs = 0
+        setting, clearing = [[self.last(trigger) for trigger in side] for side in (setters, clearers)]
         run: tuple[int, int, bool] | None = None
         for index, one in enumerate(self.seen):
-            set_at = max((self.last[trigger][index] for trigger in setters), default=-1)
-            cleared_at = max((self.last[trigger][index] for trigger in clearers), default=-1)
+            set_at = max((last[index] for last in setting), default=-1)
+            cleared_at = max((last[index] for last in clearing), default=-1)
             state = start if set_at == cleared_at else set_at > cleared_at
             if state is None:
                 continue
@@ -207,9 +233,13 @@ class _Finder:
         return score.bits > count * log2(len(self.triggers) + 1) + (cost - 2 * count) + CHANCE_BITS
 
 
-def _subsets(able: list[int]) -> Iterator[tuple[int, ...]]:
+def _subsets(able: list[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], ...]]:
     for size in range(MAX_TRIGGERS + 1):
         yield from combinations(able, size)
+
+
+def _union(sets: Iterable[int]) -> int:
+    return reduce(or_, sets, 0).bit_count()
 
 
 def _with(found: list[Flag], flag: Flag) -> list[Flag]:

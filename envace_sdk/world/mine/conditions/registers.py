@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from envace_sdk.json import UNSET
@@ -10,7 +10,7 @@ from envace_sdk.json import UNSET
 from .flags import first_episodes, hidden_flags
 from .readings import Seen, values
 from .session import Event, Flag, Reading, Register, Update
-from .setters import ACCURACY, NAME, Finder, initial
+from .setters import ACCURACY, NAME, Carried, Finder, initial
 from .updates import alike
 
 __all__ = ["registers"]
@@ -28,25 +28,25 @@ def registers(episodes: Sequence[Sequence[Event]], flags: Sequence[Flag] | None 
     """
     looked = first_episodes(episodes)
     found: list[Register] = []
-    for reading, seen in values(looked).items():
-        known = _shows_known(found, reading, seen, looked)
+    carried = Carried()
+    seen_values = values(looked)
+    finders = {reading: Finder(reading, seen, looked, carried) for reading, seen in seen_values.items()}
+    for reading, finder in finders.items():
+        known = _shows_known(found, finder, seen_values[reading])
         if known is not None:
             found[known[0]] = known[1]
             continue
-        made = Finder(reading, seen, looked).best()
+        made = finder.best()
         if made is not None:
             found.append(made)
     for flag in hidden_flags(looked) if flags is None else flags:
-        found = [_cleared(register, flag, looked) for register in found]
+        found = [_cleared(register, flag, finders) for register in found]
     found.sort(key=lambda register: -register.right)
     return [_renamed(register, name) for register, name in zip(found, _register_names(found), strict=True)]
 
 
-def _shows_known(
-    found: list[Register], reading: Reading, seen: list[Seen], episodes: Sequence[Sequence[Event]]
-) -> tuple[int, Register] | None:
+def _shows_known(found: list[Register], finder: Finder, seen: list[Seen]) -> tuple[int, Register] | None:
     """Whether a leaf shows a register that is known already."""
-    finder = Finder(reading, seen, episodes)
     for place, register in enumerate(found):
         score = finder.score(register.updates)
         if (
@@ -63,14 +63,14 @@ def _shows_known(
             return place, replace(
                 register,
                 initially=initially,
-                shown_by=(*register.shown_by, reading),
+                shown_by=(*register.shown_by, finder.reading),
                 right=register.right + score.right,
                 wrong=register.wrong + score.wrong,
             )
     return None
 
 
-def _cleared(register: Register, flag: Flag, episodes: Sequence[Sequence[Event]]) -> Register:
+def _cleared(register: Register, flag: Flag, finders: Mapping[Reading, Finder]) -> Register:
     """With the calls that clear a flag which the setters of the register set, if no answer contradicts that."""
     if flag.wrong:
         return register
@@ -90,7 +90,7 @@ def _cleared(register: Register, flag: Flag, episodes: Sequence[Sequence[Event]]
         start = None if initially is False and register.initially is UNSET else register.initially
         made = replace(register, updates=(*old, *new), initially=start, cleared=True)
         for reading in register.shown_by:
-            finder = Finder(reading, values(episodes)[reading], episodes)
+            finder = finders[reading]
             if finder.score(made.updates).wrong > finder.score(register.updates).wrong:
                 return register
         return made

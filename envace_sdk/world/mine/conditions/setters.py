@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from envace_sdk.json import UNSET, Json
 
+from ...index import value_key
 from ..explain import Example, explain
 from .following import updated
 from .readings import Seen, leaves
 from .separation import separated
 from .session import Event, Reading, Register, Update
 from .triggers import scope_of
-from .updates import Form, alike, constant_form, forms
+from .updates import Form, alike, constant_form, copies, derivations
 
-__all__ = ["ACCURACY", "NAME", "Finder", "Score", "initial"]
+__all__ = ["ACCURACY", "NAME", "Carried", "Finder", "Score", "initial"]
 
 MAX_UPDATES = 4
 MAX_CANDIDATES = 10
 MAX_CONDITIONED = 3
 """Of the candidates, those for which conditions are looked for."""
+SHORT = 3
+"""Calls in a stretch that shows by itself whether its calls set the value."""
+DOMINANT = 0.7
+"""The share of one new value after a tool's calls from which on they may set just that."""
 ACCURACY = 0.95
 NAME = "it"
 """What a register is called while it is looked for."""
@@ -66,11 +71,29 @@ class _Stretch:
         return self.old is not UNSET and not alike(self.old, self.new)
 
 
+class Carried:
+    """What calls carry, computed once for each."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Mapping[Hashable, list[Form]]] = {}
+
+    def __call__(self, event: Event) -> Mapping[Hashable, list[Form]]:
+        """The values in a call, each with the forms that copy it."""
+        found = self._known.get(id(event))
+        if found is None:
+            found = self._known[id(event)] = copies(event)
+        return found
+
+
 class Finder:
     """Looks for the calls that explain one leaf."""
 
-    def __init__(self, reading: Reading, seen: list[Seen], episodes: Sequence[Sequence[Event]]) -> None:
+    def __init__(
+        self, reading: Reading, seen: list[Seen], episodes: Sequence[Sequence[Event]], carried: Carried
+    ) -> None:
         self.reading = reading
+        self.carried = carried
+        self._known_hits: tuple[dict[tuple[str, Form], set[int]], dict[tuple[str, Form], int]] | None = None
         self.episodes = episodes
         self.sights: dict[int, dict[int, Json]] = {}
         for one in seen:
@@ -163,36 +186,52 @@ class Finder:
 
     def _candidates(self, chosen: Sequence[Update]) -> list[tuple[str, Form]]:
         """Tools and forms that give a value that was seen next, most often first."""
-        hits: dict[tuple[str, Form], set[int]] = {}
-        strays: dict[tuple[str, Form], int] = {}
-        for number, stretch in enumerate(self.stretches):
-            changed = not alike(stretch.old, stretch.new)
-            for event in stretch.events:
-                if event.failed:
-                    continue
-                constant: list[tuple[Form, Json]] = []
-                if stretch.old is not UNSET and _is_constant(stretch.new):
-                    constant.append((constant_form(stretch.new), stretch.new))
-                for form, value in (*forms(event, stretch.old), *constant):
-                    if form.needs_old and event.tool == self.reading.tool and "args" not in form.source:
-                        continue
-                    if alike(value, stretch.new):
-                        if changed:
-                            hits.setdefault((event.tool, form), set()).add(number)
-                    elif len(stretch.events) < 3:
-                        strays[event.tool, form] = strays.get((event.tool, form), 0) + 1
+        hits, strays = self._hits()
+        moves = {number for number, stretch in enumerate(self.stretches) if stretch.changed}
+        covered = set().union(*hits.values()) if hits else set()
+        if 2 * len(covered & moves) < len(moves):
+            return [] if chosen else self._explained(chosen)
         known = {(update.tool, update.value) for update in chosen}
         able = [
             (strays.get(pair, 0) / 2 - len(found), pair[1].cost, place, pair)
             for place, (pair, found) in enumerate(hits.items())
             if len(found) > 1 and (pair[0], pair[1].named(NAME)) not in known
         ]
-        covered = set().union(*hits.values()) if hits else set()
-        moves = {number for number, stretch in enumerate(self.stretches) if stretch.changed}
-        if 2 * len(covered & moves) < len(moves):
-            return [] if chosen else self._explained(chosen)
         ranked = [pair for *_, pair in sorted(able, key=lambda entry: entry[:3])[:MAX_CANDIDATES]]
         return ranked or self._explained(chosen)
+
+    def _hits(self) -> tuple[dict[tuple[str, Form], set[int]], dict[tuple[str, Form], int]]:
+        """For tools and forms, the stretches they explain, and how many short ones with the tool they do not."""
+        if self._known_hits is not None:
+            return self._known_hits
+        hits: dict[tuple[str, Form], set[int]] = {}
+        short: dict[str, int] = {}
+        short_hits: dict[tuple[str, Form], int] = {}
+        after: dict[str, dict[str, set[int]]] = {}
+        for number, stretch in enumerate(self.stretches):
+            new = value_key(stretch.new)
+            for event in stretch.events:
+                if event.failed:
+                    continue
+                is_short = len(stretch.events) < SHORT
+                short[event.tool] = short.get(event.tool, 0) + is_short
+                for form in (*self.carried(event).get(new, ()), *derivations(event, stretch.old, stretch.new)):
+                    if form.needs_old and event.tool == self.reading.tool and "args" not in form.source:
+                        continue
+                    pair = event.tool, form
+                    short_hits[pair] = short_hits.get(pair, 0) + is_short
+                    if not alike(stretch.old, stretch.new):
+                        hits.setdefault(pair, set()).add(number)
+                if stretch.changed and _is_constant(stretch.new):
+                    source = constant_form(stretch.new).source
+                    after.setdefault(event.tool, {}).setdefault(source, set()).add(number)
+        for tool, values in after.items():
+            most = max(values, key=lambda source: len(values[source]))
+            if len(values[most]) >= DOMINANT * len(set().union(*values.values())):
+                hits[tool, Form(most, 2, False)] = values[most]
+        strays = {pair: short.get(pair[0], 0) - short_hits.get(pair, 0) for pair in hits}
+        self._known_hits = hits, strays
+        return self._known_hits
 
     def _explained(self, chosen: Sequence[Update]) -> list[tuple[str, Form]]:
         """Where no usual form fits a tool: any expression over its call and the old value."""

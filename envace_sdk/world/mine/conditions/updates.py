@@ -1,8 +1,8 @@
-"""How a call may change what the session holds: the forms of new values, as CEL and as functions."""
+"""How a call may change what the session holds: the forms of new values, as CEL."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,15 +10,16 @@ from envace_sdk.json import UNSET, Json
 
 from ...expressions.paths import dir_name, join_path
 from ...expressions.values import clean, equal, is_number
+from ...index import value_key
 from ...infer.cel import literal, member, text
 from .readings import leaves
 from .session import Event
 
-__all__ = ["Form", "forms"]
+__all__ = ["Form", "alike", "constant_form", "copies", "derivations"]
 
-MAX_FORMS = 60
+MAX_TEXT = 10_000
 _SEPARATORS = ("", "/", ".", " ", ", ", ",")
-OLD = "OLD"
+_OLD = "OLD"
 """Stands for the register in a form, until the register has a name."""
 
 
@@ -32,61 +33,77 @@ class Form:
 
     def named(self, name: str) -> str:
         """The source for a register of that name."""
-        return self.source.replace(OLD, member("session", [name]))
+        return self.source.replace(_OLD, member("session", [name]))
 
 
-def forms(event: Event, old: Json) -> Iterator[tuple[Form, Json]]:
-    """The forms that fit a call, with what each gives; those that need the old value only where it is known."""
-    arguments = [(member("args", path.split(".")), value) for path, value in leaves(dict(event.arguments)) if path]
-    for source, value in arguments:
-        yield _form(source, 1, False), value
-    for path, value in leaves(event.answer):
-        if not isinstance(value, bool):
-            yield _form(member("answer", path.split(".")) if path else "answer", 2, False), value
-    yield _form("null", 1, False), None
-    if isinstance(old, str):
-        yield from _texts(old, arguments)
-    elif is_number(old):
-        yield from _numbers(old, arguments)
+@lru_cache(maxsize=4096)
+def _form(source: str, cost: int, needs_old: bool = False) -> Form:
+    return Form(source, cost, needs_old)
 
 
 def constant_form(value: Json) -> Form:
     """A fixed new value."""
-    return _form(text(value) if isinstance(value, str) else literal(value), 2, False)
+    return _form(text(value) if isinstance(value, str) else literal(value), 2)
 
 
-def _texts(old: str, arguments: list[tuple[str, Json]]) -> Iterator[tuple[Form, Json]]:
-    yield _form(f"dirname({OLD})", 2, True), dir_name(old)
-    for source, value in arguments:
-        if isinstance(value, str) and len(value) + len(old) < 10_000:
-            yield _form(f"joinpath({OLD}, {source})", 2, True), join_path(old, value)
-            for separator in _SEPARATORS:
+def _argument(path: str) -> str:
+    return member("args", path.split("."))
+
+
+def copies(event: Event) -> Mapping[Hashable, list[Form]]:
+    """The values that a call carries, each with the forms that copy it: arguments and parts of its answer."""
+    found: dict[Hashable, list[Form]] = {None: [_form("null", 1)]}
+    for path, value in leaves(dict(event.arguments)):
+        if path and value is not None:
+            found.setdefault(value_key(value), []).append(_form(_argument(path), 1))
+    for path, value in leaves(event.answer):
+        if not isinstance(value, bool) and value is not None:
+            source = member("answer", path.split(".")) if path else "answer"
+            found.setdefault(value_key(value), []).append(_form(source, 2))
+    return found
+
+
+def derivations(event: Event, old: Json, new: Json) -> Iterator[Form]:
+    """The forms that make the new value from the old one and the arguments of a call."""
+    if isinstance(old, str) and isinstance(new, str):
+        yield from _texts(event, old, new)
+    elif is_number(old) and is_number(new):
+        yield from _numbers(event, old, new)
+
+
+def _texts(event: Event, old: str, new: str) -> Iterator[Form]:
+    if len(old) + len(new) > MAX_TEXT:
+        return
+    if dir_name(old) == new:
+        yield _form(f"dirname({_OLD})", 2, True)
+    for path, value in leaves(dict(event.arguments)):
+        if not isinstance(value, str) or len(value) > MAX_TEXT:
+            continue
+        source = _argument(path)
+        if join_path(old, value) == new:
+            yield _form(f"joinpath({_OLD}, {source})", 2, True)
+        if new.startswith(old) and new.endswith(value):
+            separator = new[len(old) : len(new) - len(value)]
+            if separator in _SEPARATORS and f"{old}{separator}{value}" == new:
                 between = f" + {text(separator)}" if separator else ""
-                yield _form(f"{OLD}{between} + {source}", 3, True), f"{old}{separator}{value}"
+                yield _form(f"{_OLD}{between} + {source}", 3, True)
 
 
-def _numbers(old: float, arguments: list[tuple[str, Json]]) -> Iterator[tuple[Form, Json]]:
-    yield _form(f"{OLD} + 1", 2, True), old + 1
-    yield _form(f"{OLD} - 1", 2, True), old - 1
-    for source, value in arguments:
-        if is_number(value):
-            for sign, apply in _ARITHMETIC:
-                yield _form(f"{OLD} {sign} {source}", 2, True), _cleaned(apply(old, value))
-
-
-_ARITHMETIC: tuple[tuple[str, Callable[[float, float], float]], ...] = (
-    ("+", lambda a, b: a + b),
-    ("-", lambda a, b: a - b),
-)
+def _numbers(event: Event, old: float, new: float) -> Iterator[Form]:
+    if new == old + 1:
+        yield _form(f"{_OLD} + 1", 2, True)
+    elif new == old - 1:
+        yield _form(f"{_OLD} - 1", 2, True)
+    for path, value in leaves(dict(event.arguments)):
+        if is_number(value) and value:
+            if alike(_cleaned(old + value), new):
+                yield _form(f"{_OLD} + {_argument(path)}", 2, True)
+            elif alike(_cleaned(old - value), new):
+                yield _form(f"{_OLD} - {_argument(path)}", 2, True)
 
 
 def _cleaned(value: float) -> float:
     return clean(value) if isinstance(value, float) else value
-
-
-@lru_cache(maxsize=4096)
-def _form(source: str, cost: int, needs_old: bool) -> Form:
-    return Form(source, cost, needs_old)
 
 
 def alike(left: Json, right: Json) -> bool:

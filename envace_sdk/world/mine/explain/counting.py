@@ -48,10 +48,9 @@ def _possible(goal: Goal, over: Term, inside: Loop) -> bool:
     if goal.kind == "boolean":
         return True
     targets = list(zip(goal.column, map(len, over.column), strict=True))
-    return (
-        all(0 <= target <= size and target == int(target) for target, size in targets)
-        or (all(size or not target for target, size in targets)
-        and any(term.kind == "number" and _reach(goal, inside, term) for term in inside.own))
+    return all(0 <= target <= size and target == int(target) for target, size in targets) or (
+        all(size or not target for target, size in targets)
+        and any(term.kind == "number" and _reach(goal, inside, term) for term in inside.own)
     )
 
 

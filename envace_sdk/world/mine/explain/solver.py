@@ -51,7 +51,9 @@ class Solver:
         """The terms that meet the goal, best first; of the first stage that has one the targets suffice to believe."""
         found: dict[str, Term] = {}
         bits = evidence(table.scopes, goal.column) if self._bits is None else self._bits
-        for stage in self._stages[:stages]:
+        # One case alone shows a value, and perhaps a copy, but not how anything hangs together.
+        last = 1 if table.distinct < 2 else stages
+        for stage in self._stages[:last]:
             if PER_COST * stage.least > bits + SLACK:
                 break
             for family in stage.families:

@@ -62,7 +62,8 @@ class Grouping:
         mates = {one for one in rows if len(shapes[one]) > 1 or shapes[one] == ("w",)}
         for text in self._texts:
             for before, after in pairwise(self._ids(text)):
-                if shapes[before] == shapes[after] and not mates.isdisjoint((before, after)):
+                alike = shapes[before] == shapes[after]
+                if alike and (not mates.isdisjoint((before, after)) or _bullet(shapes[before])):
                     mates |= {before, after}
         return mates
 
@@ -104,6 +105,12 @@ class Grouping:
             return (ids[0],)
         fixed = tuple(one for one in ids if one in self._stable and one not in self.rows and self._words[one])
         return fixed or (() if self.rows.isdisjoint(ids) else (_LIST,))
+
+
+def _bullet(line: tuple[str, ...]) -> bool:
+    """Whether a line has the shape of an item: a sign or a number, and something after it."""
+    marks = line[1:] if line[0] == " " else line
+    return len(marks) > 1 and marks[0] not in ("w", "'", '"') and not marks[0].isspace() and "w" in marks
 
 
 def _common(left: _Signature, right: _Signature) -> _Signature:

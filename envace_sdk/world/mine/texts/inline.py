@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-__all__ = ["SEPARATORS", "items_of", "list_spans", "plain_items", "skeleton"]
+__all__ = ["SEPARATORS", "bare_lists", "items_of", "list_spans", "plain_items", "skeleton"]
 
 _MOST_FAILURES: Final = 20
 _LONGEST: Final = 100_000
@@ -15,6 +15,7 @@ _STEP: Final = re.compile(r"""[][(){},]|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"
 _STARTS: Final = ("[", "{", "(", "'", '"')
 _KEY: Final = re.compile(r"""(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")\s*:""")
 SEPARATORS: Final = (", ", ",", "; ", " | ", "|")
+_BARE: Final = re.compile(r"[:=][ ](?P<list>[\w./@+~-]+(?:,[ ]?[\w./@+~-]+)+)(?=[.;]?(?:\n|\Z))")
 _MOST_SHAPES: Final = 3
 
 
@@ -32,6 +33,12 @@ def list_spans(text: str, begin: int, end: int) -> list[tuple[int, int]]:
             spans.append((place, found[0]))
             place = text.find("[", found[0], end)
     return spans
+
+
+def bare_lists(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where there are single words with commas between them, after a label and up to the end of a line."""
+    for found in _BARE.finditer(text, begin, end):
+        yield found.span("list")
 
 
 def _is_list(items: Sequence[str]) -> bool:

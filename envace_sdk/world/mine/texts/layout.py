@@ -47,6 +47,10 @@ class Layout:
             found = Layout(self.classes).draft(chunks, depth)
         return found or _free(chunks)
 
+    def framed(self, chunks: Sequence[Chunk], head: Sequence[int]) -> Draft:
+        """The form of texts that begin with lines of these classes."""
+        return self._struct(chunks, head, 0)
+
     def repeated(self, chunks: Sequence[Chunk], depth: int = 0) -> Draft | None:
         """The form of chunks that are a list of lines, or of blocks of lines; None where they are neither."""
         filled = [chunk for chunk in chunks if not _blank(chunk)]

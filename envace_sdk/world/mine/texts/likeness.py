@@ -99,6 +99,8 @@ def _apart(left: _Side, right: _Side, at: range, to: range) -> bool:
     if not at or not to:
         return left.adds(at) if at else right.adds(to)
     one, other = left.kinds(at), right.kinds(to)
+    if at.start == to.start == 0 and one | other <= {WORD, BLANK} and max(len(at), len(to)) > 1:
+        return True  # a sentence seldom begins with a value of several words
     if GAP in one | other or _FIXED.isdisjoint(one) == _FIXED.isdisjoint(other):
         return False
     # A thing against another thing with its name, as in "user not found" and "order A-1 not found".

@@ -10,7 +10,7 @@ from typing import Final
 from envace_sdk.json import Json
 
 from ...expressions import to_text
-from .inline import list_spans
+from .inline import bare_lists, list_spans
 
 __all__ = [
     "BLANK",
@@ -137,7 +137,10 @@ def _tokens(text: str, known: Sequence[str]) -> Iterator[tuple[str, int]]:
 
 
 def _listed_tokens(text: str, begin: int, end: int) -> Iterator[tuple[str, int]]:
-    for first, last in list_spans(text, begin, end):
+    lists = sorted([*list_spans(text, begin, end), *bare_lists(text, begin, end)])
+    for first, last in lists:
+        if first < begin:
+            continue
         yield from _plain_tokens(text, begin, first)
         yield text[first:last], LIST
         begin = last
