@@ -109,7 +109,7 @@ class Grouping:
 
 def _bullet(line: tuple[str, ...]) -> bool:
     """Whether a line has the shape of an item: a sign or a number, and something after it."""
-    marks = line[1:] if line[0] == " " else line
+    marks = line[1:] if line[:1] == (" ",) else line
     return len(marks) > 1 and marks[0] not in ("w", "'", '"') and not marks[0].isspace() and "w" in marks
 
 
