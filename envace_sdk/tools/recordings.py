@@ -35,17 +35,19 @@ class Recorded:
     recordings: tuple[RecordingFile, ...] = ()
 
     @classmethod
-    def load(cls, paths: Sequence[Path], *, ignore: Sequence[str] = ()) -> Self:
-        """Read recordings of any version.
+    def load(cls, paths: Sequence[Path], *, ignore: Sequence[str] = (), strict: bool = True) -> Self:
+        """Read recordings of any version, and whatever else `read_recording` reads.
 
         Args:
             paths: the files.
             ignore: parts of requests that never matter; see `Matching`.
+            strict: whether a wrong line raises; otherwise it is left out and in the `findings` of its recording.
 
         Raises:
-            FixtureError: a file cannot be read, or a line is wrong; the message names file, line and field.
+            FixtureError: a file cannot be read; if strict, also: a line is wrong. The message names file, line and
+                field.
         """
-        return cls.of([read_recording(path) for path in paths], ignore=ignore)
+        return cls.of([read_recording(path, strict=strict) for path in paths], ignore=ignore)
 
     @classmethod
     def of(cls, recordings: Sequence[RecordingFile], *, ignore: Sequence[str] = ()) -> Self:
@@ -81,13 +83,17 @@ class Recorded:
         return next((items for items in found if items is not None), None)
 
 
-def load_fixtures(path: Path) -> list[Fixture]:
+def load_fixtures(path: Path, *, strict: bool = True) -> list[Fixture]:
     """The calls of tools in a recording of any version, in the order of the file.
 
+    Args:
+        path: the file.
+        strict: whether a wrong line raises; otherwise it is left out.
+
     Raises:
-        FixtureError: the file cannot be read, or a line is wrong; the message names file, line and field.
+        FixtureError: the file cannot be read; if strict, also: a line is wrong. The message names file, line and field.
     """
-    recording = read_recording(path)
+    recording = read_recording(path, strict=strict)
     calls = [fixture for fixture in Recorded.of([recording]).fixtures if fixture.is_call]
     sessions = {session: n for n, session in enumerate(dict.fromkeys(e.session for e in recording.exchanges))}
     if recording.header.version > 1:

@@ -97,7 +97,7 @@ def test_a_file_that_was_cut_off_keeps_the_calls_that_are_whole(tmp_path, path, 
     assert any(finding.severity == "error" for finding in recording.findings)
 
 
-HUGE = 20_000
+HUGE = 10_000
 
 
 def spans_of_one_id():
@@ -111,6 +111,7 @@ def calls_that_nobody_answers():
     call = {"type": "tool_call", "name": "t", "args": {}}
     yield {"messages": [{**call, "id": "c"} for _ in range(HUGE)]}
     yield {"messages": [{**call, "args": {"n": n}} for n in range(HUGE)]}
+    yield {"messages": [{**call, "id": "c", "args": {"n": n}} for n in range(HUGE)]}
 
 
 def runs_within_runs():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from envace_sdk.errors import FixtureError
 from envace_sdk.json import UNSET
-from envace_sdk.tools.recordings import load_fixtures
+from envace_sdk.tools.recordings import Recorded, load_fixtures
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -76,6 +76,14 @@ def test_a_wrong_line_is_named_with_its_file_number_and_field(tmp_path, line, sa
         load_fixtures(path)
     assert str(caught.value).startswith(f"{path}:2: ")
     assert says in str(caught.value)
+
+
+def test_a_wrong_line_can_be_left_out_and_is_then_told_of(tmp_path):
+    path = write(tmp_path, {"tool": "fine", "result": 1}, {"tool": "t"}, {"tool": "fine", "result": 2})
+    assert [fixture.result.value() for fixture in load_fixtures(path, strict=False)] == [1, 2]
+    recorded = Recorded.load([path], strict=False)
+    assert [fixture.position for fixture in recorded.fixtures] == [0, 1]
+    assert [str(finding) for finding in recorded.recordings[0].findings] == [f"{path}:2: result: missing"]
 
 
 @given(tool=st.text(min_size=1), arguments=st.dictionaries(st.text(), json_values), result=json_values)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeGuard
+from typing import Final, TypeGuard
 
 from envace_sdk.errors import FixtureError
 from envace_sdk.json import Json, Unset
@@ -28,6 +28,8 @@ from .seen import Place, Seen
 from .values import arguments_of, is_wire_result, result_of
 
 __all__ = ["answer_of", "history", "is_answer", "tells_of_calls"]
+
+_MOST_OF_ONE_ID: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,7 @@ class _Pairing:
 
     def call(self, call: Seen) -> None:
         """A call was made; told twice in a row it is one, as LangChain tells it in its own and its provider's form."""
-        for index in self._by_id.get(call.call_id, ()):
+        for index in self._by_id.get(call.call_id, [])[-_MOST_OF_ONE_ID:]:
             known = self.calls[index]
             if known.tool == call.tool and (not known.arguments or not call.arguments or known.may_be(call)):
                 self.calls[index] = known.completed(call) if known.arguments else call.completed(known)
