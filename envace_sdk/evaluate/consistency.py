@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from envace_sdk.json import UNSET
 
 from .exam import Exam, Question
+from .forms import text_of
 from .outline import align, equal_leaves
 from .roles import equal_calls
 from .transforms import contents_of
@@ -164,7 +165,7 @@ def repeated_reads(exam: Exam, questions: Sequence[Question]) -> list[tuple[int,
     return [
         (start, end)
         for start, end in equal_calls(fixtures)
-        if questions[start].form == questions[end].form
+        if text_of(questions[start].form) == text_of(questions[end].form)
         and fixtures[start].result.is_error == fixtures[end].result.is_error
         and all(exam.roles.of(f.call.name) == "read" or f.result.is_error for f in fixtures[start + 1 : end])
         and (exam.roles.of(fixtures[start].call.name) != "write" or fixtures[start].result.is_error)

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from envace_sdk.json import Json
@@ -15,8 +14,8 @@ from envace_sdk.tools.toolset import Toolset
 
 from .common import Common
 from .episodes import Episode, episodes_of
-from .forms import answer_value, form_of, texts_in
-from .knowledge import Facts, Given, Judge, Kind, lengths
+from .forms import answer_value, form_of, text_of, texts_in
+from .knowledge import Facts, Given, Judge, Kind, call_key, lengths
 from .outline import Leaf, leaves_of
 from .roles import Roles
 from .texts import Wording, words_of
@@ -61,11 +60,8 @@ class Question:
         sheet = exam.sheet(fixture)
         self.given = Given(fixture.call, sheet.told, exam.common)
         self.value, self.form, self.leaves = sheet.value, sheet.form, sheet.leaves
-
-    @cached_property
-    def kinds(self) -> dict[str, Kind]:
+        self.kinds = self.kinds_of(self.form, self.leaves)
         """By exact path, of what kind each leaf of the recorded answer is."""
-        return self.kinds_of(self.form, self.leaves)
 
     def kinds_of(self, form: Json, leaves: Sequence[Leaf]) -> dict[str, Kind]:
         """The same of another form of the recorded answer."""
@@ -144,7 +140,7 @@ class Exam:
         return form_of(value, fixture.call.name, fixture.result.is_error, self.wording)
 
     def questions(self, episode: Episode) -> Iterator[Question]:
-        """The calls of an episode in order. What a question tells holds until the next one is drawn."""
+        """The calls of an episode in order. An answer has to be marked before the next question is drawn."""
         judge = Judge(self.common, self.background)
         for fixture in episode.calls:
             question = Question(self, fixture, judge)
@@ -206,7 +202,7 @@ class Exam:
 
 
 def _content(episode: Episode) -> str:
-    return json.dumps([[f.call.name, f.call.arguments, answer_value(f.result)] for f in episode.calls], sort_keys=True)
+    return text_of([[call_key(f.call), answer_value(f.result)] for f in episode.calls])
 
 
 def _says(said: str, text: str) -> bool:

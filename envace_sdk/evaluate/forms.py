@@ -18,23 +18,44 @@ from envace_sdk.tools.model import ToolResult
 
 from .texts import Wording
 
-__all__ = ["answer_value", "comparable", "form_of", "norm", "same", "texts_in"]
+__all__ = ["DEEPEST", "answer_value", "bounded", "comparable", "form_of", "norm", "same", "text_of", "texts_in"]
 
+DEEPEST: Final = 60
 _LONGEST_LITERAL: Final = 50_000
 
 
 def answer_value(result: ToolResult) -> Json:
     """The answer as data: structured content, else the content blocks, texts that hold JSON as JSON."""
-    return result.structured if result.structured is not UNSET else _content(result)
+    return bounded(result.structured) if result.structured is not UNSET else _content(result)
 
 
 def comparable(recorded: ToolResult, played: ToolResult) -> tuple[Json, Json]:
     """Both answers as data of one kind: structured content counts where both have it."""
     if recorded.structured is not UNSET and played.structured is not UNSET:
-        return recorded.structured, played.structured
+        return bounded(recorded.structured), bounded(played.structured)
     if (recorded.content and played.content) or (recorded.structured is UNSET and played.structured is UNSET):
         return _content(recorded), _content(played)
     return answer_value(recorded), answer_value(played)
+
+
+def bounded(value: Json) -> Json:
+    """The value, with what is nested more than sixty levels deep cut off."""
+    level, pending = 0, [value]
+    while pending and level <= DEEPEST:
+        pending = [
+            part
+            for item in pending
+            if isinstance(item, dict | list)
+            for part in (item.values() if isinstance(item, dict) else item)
+            if isinstance(part, dict | list)
+        ]
+        level += 1
+    return _cut(value, DEEPEST) if pending else value
+
+
+def text_of(value: Json) -> str:
+    """The same text for the same JSON, whatever the order of keys."""
+    return json.dumps(value, sort_keys=True)
 
 
 def same(one: Json, other: Json) -> bool:
@@ -42,7 +63,7 @@ def same(one: Json, other: Json) -> bool:
     if isinstance(one, bool) or isinstance(other, bool) or one is None or other is None:
         return one is other
     if isinstance(one, int | float) and isinstance(other, int | float):
-        return one == other or ((isinstance(one, float) or isinstance(other, float)) and math.isclose(one, other))
+        return one == other or ((isinstance(one, float) or isinstance(other, float)) and _is_close(one, other))
     return type(one) is type(other) and bool(one == other)
 
 
@@ -94,19 +115,36 @@ def texts_in(value: Json, path: str = "", *, alone: bool = True) -> Iterator[tup
             yield path, value
 
 
+def _is_close(one: float, other: float) -> bool:
+    try:
+        return math.isclose(one, other) or (math.isnan(one) and math.isnan(other))
+    except OverflowError:  # an integer beyond what a float can be
+        return False
+
+
+def _cut(value: Json, levels: int) -> Json:
+    if not isinstance(value, dict | list):
+        return value
+    if levels == 0:
+        return "…"
+    if isinstance(value, dict):
+        return {name: _cut(part, levels - 1) for name, part in value.items()}
+    return [_cut(item, levels - 1) for item in value]
+
+
 def _content(result: ToolResult) -> Json:
     if not result.content:
-        return "" if result.structured is UNSET else result.structured
+        return "" if result.structured is UNSET else bounded(result.structured)
     values = [_block(block) for block in result.content]
     return values[0] if len(values) == 1 else values
 
 
 def _block(block: Mapping[str, Json]) -> Json:
     if block.get("type") != "text":
-        return {name: part for name, part in block.items() if name != "_meta"}
+        return bounded({name: part for name, part in block.items() if name != "_meta"})
     text = str(block.get("text", ""))
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return bounded(json.loads(text, parse_constant=_refuse))
     except (ValueError, RecursionError):
         return text
 
@@ -116,7 +154,7 @@ def _opened(text: str) -> Json:
     if text[:1] not in ("{", "["):
         return UNSET
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return bounded(json.loads(text, parse_constant=_refuse))
     except (ValueError, RecursionError):
         return _literal(text)
 
@@ -126,7 +164,7 @@ def _literal(text: str) -> Json:
         return UNSET
     try:
         value = ast.literal_eval(text)
-        return json.loads(json.dumps(value, allow_nan=False)) if _is_json(value) else UNSET
+        return bounded(json.loads(json.dumps(value, allow_nan=False))) if _is_json(value) else UNSET
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return UNSET
 

@@ -26,7 +26,6 @@ transforms listed in `transforms`:
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
@@ -34,6 +33,7 @@ from envace_sdk.json import Json
 from envace_sdk.tools.model import ToolCall
 
 from .common import Common
+from .forms import bounded, text_of
 from .outline import Leaf
 from .transforms import arithmetic, number_of, parts_of, pieces_of, sizes_of
 
@@ -49,7 +49,7 @@ _MOST_SIZES: Final = 300
 
 def call_key(call: ToolCall) -> str:
     """The same text for equal calls."""
-    text = json.dumps([call.name, call.arguments], sort_keys=True)
+    text = text_of([call.name, bounded(dict(call.arguments))])
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 

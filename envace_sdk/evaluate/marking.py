@@ -11,7 +11,7 @@ from envace_sdk.tools.toolset import Toolset
 
 from .consistency import Checks
 from .exam import Question
-from .forms import answer_value
+from .forms import answer_value, text_of
 from .knowledge import Kind
 from .outline import align, equal_leaves, f1, key_paths, leaves_of
 from .players import MISS
@@ -163,4 +163,4 @@ def alike(one: Answer, other: Answer) -> bool:
     """Whether two answers are the same; a miss is like nothing."""
     if MISS in (one.played.layer, other.played.layer):
         return False
-    return one.played.result.is_error == other.played.result.is_error and one.value == other.value
+    return one.played.result.is_error == other.played.result.is_error and text_of(one.value) == text_of(other.value)

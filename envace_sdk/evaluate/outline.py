@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from envace_sdk.json import UNSET, Json
 
-from .forms import norm, same
+from .forms import DEEPEST, norm, same
 from .texts import Line, Lines
 
 __all__ = ["Leaf", "Pair", "align", "equal_leaves", "f1", "key_paths", "leaves_of", "plain_name"]
@@ -20,7 +20,7 @@ __all__ = ["Leaf", "Pair", "align", "equal_leaves", "f1", "key_paths", "leaves_o
 _MOST_LEAVES: Final = 20_000
 _MOST_MATCHED: Final = 400
 """Items of a list that are matched by content; beyond, by position."""
-_DEEPEST: Final = 60
+_DEEPEST: Final = 4 * DEEPEST  # JSON within texts within JSON
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 Siblings: TypeAlias = list[tuple[str, str]]

@@ -41,18 +41,22 @@ class Answer:
 class Renaming:
     """Names that the player has made up where the real environment made up others.
 
-    In the closed loop an agent would use the ids that it was told. So where the recorded answer of a tool that does not
-    only read first shows a telling value, which later calls or answers hold again, and the played answer has another
-    one in its place, later calls name the played one, and answers are read with the recorded one in its stead.
+    In the closed loop an agent would use the ids that it was told. So where the recorded answer of a tool that writes
+    first shows a telling value, which later calls or answers hold again, and the played answer has another one in its
+    place, later calls name the played one, and answers are read with the recorded one in its stead. Of a tool of which
+    nothing tells whether it writes, that goes for values that later calls name. What a player makes up about the
+    initial state is no name of its own: it is wrong.
     """
 
     def __init__(self, exam: Exam, episode: Episode) -> None:
         self._exam = exam
         held: Counter[str] = Counter()
+        self._named: set[str] = set()
         for fixture in episode.calls:
             sheet = exam.sheet(fixture)
             held.update({leaf.text for leaf in (*sheet.told, *sheet.leaves)})
-        self._needed = {text for text, calls in held.items() if calls > 1 and exam.common.telling(text)}
+            self._named.update(leaf.text for leaf in sheet.told)
+        self._again = {text for text, calls in held.items() if calls > 1 and exam.common.telling(text)}
         self._seen: set[str] = set()
         self._played: dict[str, Json] = {}
         self._recorded: dict[str, Json] = {}
@@ -76,10 +80,12 @@ class Renaming:
     def learn(self, fixture: Fixture, played: Json) -> None:
         """Take note of names that differ, and of what has been shown; `played` is an answer of the recorded status."""
         sheet = self._exam.sheet(fixture)
-        if self._needed and self._exam.roles.of(fixture.call.name) != "read":
+        role = self._exam.roles.of(fixture.call.name)
+        needed = self._again & self._named if role == "unknown" else self._again
+        if needed and role != "read":
             for _, one, other in align(sheet.form, self._exam.form(fixture, played)):
                 text = "" if one is UNSET or isinstance(one, dict | list) else norm(one)
-                if text in self._needed and text not in self._seen and _is_name(other) and norm(other) != text:
+                if text in needed and text not in self._seen and _is_name(other) and norm(other) != text:
                     self._played.setdefault(text, other)
                     self._recorded.setdefault(norm(other), one)
         self._seen.update(leaf.text for leaf in sheet.leaves)

@@ -40,5 +40,9 @@ class _RehearsedEpisode:
         return Played(rehearsal.result, rehearsal.layer, rehearsal.confidence)
 
     async def observe(self, call: ToolCall, result: ToolResult) -> None:
-        """Put the world where the call leads that was answered so."""
-        self._world.restore(self._environment.observe(self._before, call, result))
+        """Put the world where the call leads that was answered so; what cannot be made sense of changes nothing."""
+        try:
+            state = self._environment.observe(self._before, call, result)
+        except EnvaceError:
+            state = self._before
+        self._world.restore(state)

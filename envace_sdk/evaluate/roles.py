@@ -11,7 +11,7 @@ from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.infer import infer
 
 from .episodes import Episode
-from .forms import answer_value
+from .forms import answer_value, text_of
 from .knowledge import call_key
 
 __all__ = ["Role", "Roles", "equal_calls"]
@@ -131,5 +131,5 @@ def equal_calls(calls: Sequence[Fixture]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _answer(fixture: Fixture) -> object:
-    return fixture.result.is_error, answer_value(fixture.result)
+def _answer(fixture: Fixture) -> tuple[bool, str]:
+    return fixture.result.is_error, text_of(answer_value(fixture.result))

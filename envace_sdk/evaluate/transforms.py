@@ -103,7 +103,7 @@ def _parts(text: str) -> Iterator[str]:
                 yield word[at + 1 :]
                 at = word.find("/", at + 1)
         yield from _SPLIT.split(line)
-        for separator in (", ", ",", ": ", "=", ";", "|"):
+        for separator in (", ", ",", ": ", ":", "=", ";", "|", "@"):
             if separator in line:
                 yield from (part.strip(_EDGES + " ") for part in line.split(separator))
 
