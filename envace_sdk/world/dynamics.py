@@ -7,17 +7,16 @@ texts are templates, in which `{…}` holds such an expression and `{{` is a bra
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from envace_sdk.errors import DynamicsError
 from envace_sdk.yaml import YAMLError, load_yaml
 
 from .minttemplate import template_shape
+from .ruletext import section_text
 
 __all__ = [
     "FORMAT",
@@ -34,8 +33,6 @@ __all__ = [
 
 FORMAT = 1
 """Version of the file format; a file of a newer one is refused."""
-
-_LINE_ENDS = re.compile("[\x85\u2028\u2029\ufeff]")
 
 Effect = Literal["read", "search", "create", "update", "delete", "compute", "opaque"]
 Status = Literal["permission_error", "validation_error", "not_found", "rate_limited", "conflict", "unknown"]
@@ -75,6 +72,8 @@ class CollectionRule(_Model):
     open: bool = False
     """Whether keys that the world has not seen may exist in the real one: reading one then falls through to the
     next layer of the ladder instead of being a not-found error."""
+    keep: bool = False
+    """Whether `envace-sdk learn` leaves it as it is, whatever recordings say."""
 
     @model_validator(mode="after")
     def _workable(self) -> Self:
@@ -103,6 +102,8 @@ class Requirement(_Model):
     error: str
     """Template of the error text."""
     status: Status = "validation_error"
+    support: int | None = Field(default=None, ge=0)
+    """How many recorded calls ended in this error where it says so."""
 
     @property
     def wants_entity(self) -> bool:
@@ -222,9 +223,13 @@ class ToolRule(_Model):
     cursor: Expression | None = None
     """Search: the cursor a call passes (what `returns.next` gave), or null for the first page."""
     returns: Returns = Field(default_factory=Returns)
+    support: int | None = Field(default=None, ge=0)
+    """How many recorded calls the rule was learned from."""
     confidence: float = Field(default=1.0, ge=0.0, le=1.0)
     reason: str = ""
     """Why the rule says so; one line."""
+    keep: bool = False
+    """Whether `envace-sdk learn` leaves the rule as it is, whatever recordings say."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -241,6 +246,8 @@ class Dynamics(_Model):
     format: int = FORMAT
     collections: dict[str, CollectionRule] = Field(default_factory=dict)
     tools: dict[str, ToolRule] = Field(default_factory=dict)
+    learned: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """Digests of what `envace-sdk learn` wrote, by member and name: what no longer has its digest was edited."""
 
     @model_validator(mode="after")
     def _known_collections(self) -> Self:
@@ -292,10 +299,11 @@ class Dynamics(_Model):
         return Dynamics(collections={**collections, **self.collections}, tools={**added, **self.tools})
 
     def dump(self) -> str:
-        """The file's text: keys in a stable order, defaults left out."""
-        data = {"format": FORMAT, **self.model_dump(exclude_defaults=True)}
-        text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110)
-        if not _LINE_ENDS.search(text):
-            return text
-        # YAML takes these for ends of lines, and its writer does not always say otherwise: spell them out.
-        return yaml.safe_dump(data, sort_keys=False, allow_unicode=False, width=110)
+        """The file's text: members in a stable order, defaults left out."""
+        data = self.model_dump(exclude_defaults=True)
+        sections = [
+            section_text("collections", data["collections"]) if "collections" in data else "",
+            section_text("tools", data["tools"], spaced=True) if "tools" in data else "",
+            section_text("learned", data["learned"]) if "learned" in data else "",
+        ]
+        return "\n".join([f"format: {self.format}\n", *filter(None, sections)])
