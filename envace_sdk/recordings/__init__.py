@@ -6,6 +6,7 @@
 from .dialogues import Dialogues, Final, Turn
 from .findings import Finding
 from .format import FORMAT, VERSION, Client, Event, Exchange, Header, Notice, Session
+from .gathering import Gathered, gather
 from .matching import Matching, differences, explain_miss
 from .modes import RecordMode
 from .reader import RecordingFile, is_recording, read_recording
@@ -25,6 +26,7 @@ __all__ = [
     "Exchange",
     "Final",
     "Finding",
+    "Gathered",
     "Header",
     "Matching",
     "Notice",
@@ -40,6 +42,7 @@ __all__ = [
     "Writer",
     "differences",
     "explain_miss",
+    "gather",
     "is_recording",
     "no_redaction",
     "read_recording",

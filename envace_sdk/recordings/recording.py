@@ -73,8 +73,13 @@ class Recording:
             FixtureError: a file cannot be read; if strict, also: a line is wrong.
         """
         names = [paths] if isinstance(paths, str | Path) else list(paths)
+        return cls.of(read_recording(Path(name), strict=strict) for name in names)
+
+    @classmethod
+    def of(cls, files: Iterable[RecordingFile]) -> Self:
+        """What files hold that were read already."""
         made = cls()
-        made._loaded = tuple(read_recording(Path(name), strict=strict) for name in names)
+        made._loaded = tuple(files)
         made._calls = list(_calls(made._loaded))
         return made
 
@@ -179,17 +184,22 @@ class Recording:
             with suppress(OSError):
                 beside.unlink(missing_ok=True)
 
+    def lines(self) -> Iterator[dict[str, Json]]:
+        """All of it as lines of a recorder, without the header."""
+        for file, names in _named(self.files):
+            known = {session.id: session for session in file.sessions}
+            for session, name in names.items():
+                yield replace(known.get(session, Session(session)), id=name).to_json()
+            for exchange in file.exchanges:
+                yield replace(exchange, session=names[exchange.session]).to_json()
+            for notice in file.notices:
+                yield replace(notice, session=names[notice.session]).to_json()
+
     def _write_native(self, path: Path, redact: Redact) -> None:
         ignore = dict.fromkeys(part for file in self._loaded for part in file.header.ignore)
         with Writer(path, redact=redact, ignore=tuple(ignore)) as writer:
-            for file, names in _named(self.files):
-                known = {session.id: session for session in file.sessions}
-                for session, name in names.items():
-                    writer.write(replace(known.get(session, Session(session)), id=name).to_json())
-                for exchange in file.exchanges:
-                    writer.write(replace(exchange, session=names[exchange.session]).to_json())
-                for notice in file.notices:
-                    writer.write(replace(notice, session=names[notice.session]).to_json())
+            for line in self.lines():
+                writer.write(line)
 
 
 def _calls(files: Iterable[RecordingFile]) -> Iterator[RecordedCall]:
