@@ -6,13 +6,15 @@ from typing import Final
 
 from .tokens import BLANK, KNOWN, LIST, MARK, NUMBER, PAD, TIME, VALUE, WORD, Line
 
-__all__ = ["GAP", "align", "common"]
+__all__ = ["GAP", "NUMBERS", "align", "common"]
 
 GAP: Final = 9
 """The kind of a token that stands for anything at all."""
+NUMBERS: Final = 10
+"""The kind of a token that stands for any number."""
 
 _WEIGHT: Final = {WORD: 60, VALUE: 36, NUMBER: 18, MARK: 18, BLANK: 6, PAD: 12}
-_NEVER: Final = frozenset({TIME, LIST, GAP})
+_NEVER: Final = frozenset({TIME, LIST, GAP, NUMBERS})
 """Kinds of tokens that are never common, even where they are equal."""
 _INSTEAD: Final = 1
 """For two tokens in one another's place that both may be values: of two alignments, values against values."""
@@ -103,8 +105,9 @@ def common(left: Line, right: Line, pairs: list[tuple[int, int]] | None = None) 
     before = (-1, -1)
     for i, j in [*(align(left, right) if pairs is None else pairs), (len(left.tokens), len(right.tokens))]:
         if (i, j) != (before[0] + 1, before[1] + 1):
+            here = left.kinds[before[0] + 1 : i], right.kinds[before[1] + 1 : j]
             tokens.append("")
-            kinds.append(GAP)
+            kinds.append(NUMBERS if all(one in ((NUMBER,), (NUMBERS,)) for one in here) else GAP)
         if i < len(left.tokens):
             tokens.append(left.tokens[i])
             kinds.append(right.kinds[j] if left.kinds[i] == KNOWN else left.kinds[i])

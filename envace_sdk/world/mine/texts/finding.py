@@ -13,7 +13,7 @@ from .draft import Draft, Hole
 from .grouping import Grouping, Text
 from .layout import Layout
 from .naming import finish
-from .quality import form_of, letters, reads, vague
+from .quality import letters, reads, vague
 from .slot import Slot
 from .template import Rows, Template
 from .tokens import Line
@@ -22,7 +22,7 @@ __all__ = ["find_templates"]
 
 _FEW: Final = 3
 _WORDY: Final = 4
-_FEW_LETTERS: Final = 8
+_FEW_LETTERS: Final = 5
 _FEW_PARTS: Final = 2
 """A group of texts is taken apart where its parts have at least so many texts each, on average."""
 _USUAL: Final = 0.6
@@ -65,7 +65,11 @@ class _Group:
     @property
     def unclear(self) -> bool:
         """Whether the texts have no common form, or one that takes any lines."""
-        return len(self.templates) != 1 or vague(self.templates[0])
+        return not self.templates or any(map(vague, self.templates))
+
+    @property
+    def has_rows(self) -> bool:
+        return any(template.rows for template in self.templates)
 
     def read_by(self, template: Template) -> bool:
         return all(reads(template, text.text) for text in self.texts)
@@ -105,10 +109,14 @@ class _Finder:
             return groups
         whole = finish(draft)
         covered = [group for group in groups if group.read_by(whole)]
-        if self._firm([text for group in covered for text in group.texts]):
-            covered = [group for group in covered if group.unclear or _has_form(group.templates[0], whole)]
-        else:
-            covered = [group for group in covered if group.unclear or self._among(group, chunks)]
+        firm = self._firm([text for group in covered for text in group.texts])
+        covered = [
+            group
+            for group in covered
+            if group.unclear
+            or all(_is_list(template, whole) for template in group.templates)
+            or not (firm or group.has_rows or self._apart(group, chunks))
+        ]
         lists = [text for group in covered for text in group.texts]
         if len(lists) < 2:
             return groups
@@ -122,10 +130,10 @@ class _Finder:
         usual = sum(frequency[one] >= _USUAL * len(several) for ids in several for one in ids)
         return 2 * usual >= sum(map(len, several))
 
-    def _among(self, group: _Group, chunks: Sequence[Sequence[Line]]) -> bool:
-        """Whether the lines of these texts are such as longer texts have, too."""
+    def _apart(self, group: _Group, chunks: Sequence[Sequence[Line]]) -> bool:
+        """Whether these texts have lines of kinds that longer texts have not."""
         inside = {id(self.layout.classes[line]) for chunk in chunks for line in chunk}
-        return all(id(self.layout.classes[line]) in inside for text in group.texts for line in text.lines)
+        return any(id(self.layout.classes[line]) not in inside for text in group.texts for line in text.lines)
 
     def framed(self, groups: list[_Group]) -> list[Template]:
         """The templates; of texts that begin alike and go on as they like, one."""
@@ -137,7 +145,9 @@ class _Finder:
             texts = [text for group in alike for text in group.texts]
             frame = self._frame(texts) if len(alike) > 1 and len(texts) >= _FEW else None
             if frame is not None and all(group.read_by(frame) for group in alike):
-                groups = [*(group for group in groups if group not in alike), _Group(texts, [frame])]
+                firm = [group for group in alike if len(group.texts) >= _FEW]
+                clear = [template for group in firm for template in group.templates if not vague(template)]
+                groups = [*(group for group in groups if group not in alike), _Group(texts, [*clear, frame])]
         return [template for group in groups for template in group.templates]
 
     def _frame(self, texts: Sequence[Text]) -> Template | None:
@@ -152,10 +162,20 @@ class _Finder:
         return _accepted(self.layout.framed([text.lines for text in texts], head), texts)
 
 
-def _has_form(template: Template, whole: Template) -> bool:
-    """Whether a template has rows of the same form as another that has nothing else."""
-    forms = {form_of(rows.item) for rows in template.rows}
-    return any(form_of(rows.item) in forms for rows in whole.rows)
+def _is_list(template: Template, whole: Template) -> bool:
+    """Whether a template with rows is no more than a list that has the same lines around it.
+
+    Lines around rows are a heading if the rows are seen more sharply without them.
+    """
+    return bool(template.rows) and all(
+        _sharpness(rows.item) <= _sharpness(whole.rows[0].item) for rows in template.rows
+    )
+
+
+def _sharpness(item: Template) -> int:
+    """How many signs an item always has, and how many numbers."""
+    signs = sum(not char.isalnum() for part in item.parts if isinstance(part, str) for char in part.strip("\n"))
+    return signs + sum(slot.kind in ("integer", "number") for slot in item.slots)
 
 
 def _accepted(draft: Draft, texts: Sequence[Text]) -> Template | None:

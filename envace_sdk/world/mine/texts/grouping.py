@@ -16,6 +16,7 @@ __all__ = ["Grouping", "Text"]
 _ALIKE: Final = 0.6
 """The share of what texts say that must be common, for them to have the same form."""
 _LIST: Final = -1
+_NO_BULLETS: Final = frozenset({"w", "'", '"', "`", "(", "{", "<", "@"})
 
 _Signature: TypeAlias = tuple[int, ...]
 
@@ -109,8 +110,8 @@ class Grouping:
 
 def _bullet(line: tuple[str, ...]) -> bool:
     """Whether a line has the shape of an item: a sign or a number, and something after it."""
-    marks = line[1:] if line[:1] == (" ",) else line
-    return len(marks) > 1 and marks[0] not in ("w", "'", '"') and not marks[0].isspace() and "w" in marks
+    item = line[1:] if line[:1] == (" ",) else line
+    return len(item) > 1 and item[0] not in _NO_BULLETS and not item[0].isspace() and "w" in item
 
 
 def _common(left: _Signature, right: _Signature) -> _Signature:

@@ -19,25 +19,25 @@ _BARE: Final = re.compile(r"[:=][ ](?P<list>[\w./@+~-]+(?:,[ ]?[\w./@+~-]+)+)(?=
 _MOST_SHAPES: Final = 3
 
 
-def list_spans(text: str, begin: int, end: int) -> list[tuple[int, int]]:
+def list_spans(text: str) -> list[tuple[int, int]]:
     """Where lists in brackets are, as programs print them; a single word in brackets is none."""
     spans: list[tuple[int, int]] = []
     failures = 0
-    place = text.find("[", begin, end)
+    place = text.find("[")
     while place >= 0 and failures < _MOST_FAILURES:
-        found = _items(text, place, min(end, place + _LONGEST))
+        found = _items(text, place, min(len(text), place + _LONGEST))
         if found is None or not _is_list(found[1]):
             failures += found is None
-            place = text.find("[", place + 1, end)
+            place = text.find("[", place + 1)
         else:
             spans.append((place, found[0]))
-            place = text.find("[", found[0], end)
+            place = text.find("[", found[0])
     return spans
 
 
-def bare_lists(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
+def bare_lists(text: str) -> Iterator[tuple[int, int]]:
     """Where there are single words with commas between them, after a label and up to the end of a line."""
-    for found in _BARE.finditer(text, begin, end):
+    for found in _BARE.finditer(text):
         yield found.span("list")
 
 
@@ -79,6 +79,8 @@ def items_of(text: str) -> list[str] | None:
 
 def skeleton(text: str) -> str:
     """What the items of a list look like: the keys of objects, else how they begin."""
+    if not text.startswith("["):
+        return "w"
     found = _items(text, 0, len(text))
     shapes: dict[str, None] = {}
     for item in found[1] if found else ():

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .align import GAP
+from .align import GAP, NUMBERS
 from .tokens import BLANK, KNOWN, MARK, NUMBER, PAD, TIME, VALUE, WORD, Line
 
 __all__ = ["Likeness", "label", "may_be_alike"]
@@ -19,7 +19,8 @@ _NAME_WEIGHT: Final = 0.6
 _LABEL_WEIGHT: Final = 0.1
 _LONGEST_LABEL: Final = 10
 _QUOTES: Final = {"'": "'", '"': '"', "`": "`", "[": "]"}
-_FIXED: Final = frozenset({VALUE, NUMBER, TIME, KNOWN, MARK})
+_FIXED: Final = frozenset({VALUE, NUMBER, NUMBERS, TIME, KNOWN, MARK})
+_COUNTS: Final = frozenset({NUMBER, NUMBERS})
 
 
 def label(line: Line) -> tuple[str, ...]:
@@ -101,6 +102,8 @@ def _apart(left: _Side, right: _Side, at: range, to: range) -> bool:
     one, other = left.kinds(at), right.kinds(to)
     if at.start == to.start == 0 and one | other <= {WORD, BLANK} and max(len(at), len(to)) > 1:
         return True  # a sentence seldom begins with a value of several words
+    if one == {WORD} != other <= _COUNTS or other == {WORD} != one <= _COUNTS:
+        return True  # "No notes" is no number of notes
     if GAP in one | other or _FIXED.isdisjoint(one) == _FIXED.isdisjoint(other):
         return False
     # A thing against another thing with its name, as in "user not found" and "order A-1 not found".

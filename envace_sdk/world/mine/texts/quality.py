@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .template import Rows, Template
+from .template import Template
 
-__all__ = ["form_of", "letters", "reads", "vague", "words", "words_in"]
+__all__ = ["letters", "reads", "vague", "words", "words_in"]
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
@@ -48,10 +48,3 @@ def vague(template: Template) -> bool:
 
 def _anything(item: Template) -> bool:
     return bool(item.slots) and all(slot.kind == "text" for slot in item.slots) and not "".join(_literals(item)).strip()
-
-
-def form_of(template: Template) -> tuple[str, ...]:
-    """What a template looks like, whatever its slots are called."""
-    return tuple(
-        part if isinstance(part, str) else f"{{{part.kind}}}" for part in template.parts if not isinstance(part, Rows)
-    )

@@ -129,22 +129,25 @@ def lines_of(text: str, known: Sequence[str]) -> list[Line]:
 
 def _tokens(text: str, known: Sequence[str]) -> Iterator[tuple[str, int]]:
     place = 0
-    for begin, end in _known_places(text, known):
-        yield from _listed_tokens(text, place, begin)
-        yield text[begin:end], KNOWN
+    for begin, end, kind in _spans(text, known):
+        yield from _plain_tokens(text, place, begin)
+        yield text[begin:end], kind
         place = end
-    yield from _listed_tokens(text, place, len(text))
+    yield from _plain_tokens(text, place, len(text))
 
 
-def _listed_tokens(text: str, begin: int, end: int) -> Iterator[tuple[str, int]]:
-    lists = sorted([*list_spans(text, begin, end), *bare_lists(text, begin, end)])
-    for first, last in lists:
-        if first < begin:
-            continue
-        yield from _plain_tokens(text, begin, first)
-        yield text[first:last], LIST
-        begin = last
-    yield from _plain_tokens(text, begin, end)
+def _spans(text: str, known: Sequence[str]) -> list[tuple[int, int, int]]:
+    """Where known texts and lists are, with their kinds; what was known within a list is a part of the list."""
+    spans: list[tuple[int, int, int]] = []
+    places = _known_places(text, known)
+    for begin, end in sorted((*list_spans(text), *bare_lists(text))):
+        covered = any(first <= begin and end <= last for first, last in places)
+        if not covered and (not spans or spans[-1][1] <= begin):
+            spans.append((begin, end, LIST))
+    for begin, end in places:
+        if all(end <= first or last <= begin for first, last, _ in spans):
+            spans.append((begin, end, KNOWN))
+    return sorted(spans)
 
 
 def _plain_tokens(text: str, begin: int, end: int) -> Iterator[tuple[str, int]]:

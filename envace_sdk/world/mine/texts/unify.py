@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .align import GAP, align, common
+from .align import GAP, NUMBERS, align, common
 from .draft import Draft, Hole, Repeat, literal_of, merged
 from .inline import SEPARATORS, items_of, plain_items
 from .padding import padded
@@ -98,7 +98,7 @@ def _item(texts: Sequence[str]) -> Draft | None:
 
 def _columns(form: Line, lines: Sequence[Line]) -> list[_Column]:
     """The form's tokens as columns; known tokens and gaps make columns that differ."""
-    loose = {place for place, kind in enumerate(form.kinds) if kind in (GAP, KNOWN, TIME, LIST)}
+    loose = {place for place, kind in enumerate(form.kinds) if kind in (GAP, NUMBERS, KNOWN, TIME, LIST)}
     fixed = [place for place in range(len(form.tokens)) if place not in loose]
     columns = [_Column([])]
     for place in fixed:
