@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from envace_sdk.json import UNSET
+from envace_sdk.tools.fixture import Fixture
 
 from .exam import Exam, Question
 from .forms import text_of
@@ -167,6 +168,10 @@ def repeated_reads(exam: Exam, questions: Sequence[Question]) -> list[tuple[int,
         for start, end in equal_calls(fixtures)
         if text_of(questions[start].form) == text_of(questions[end].form)
         and fixtures[start].result.is_error == fixtures[end].result.is_error
-        and all(exam.roles.of(f.call.name) == "read" or f.result.is_error for f in fixtures[start + 1 : end])
+        and all(_leaves_alone(exam, fixtures[place]) for place in range(start + 1, end))
         and (exam.roles.of(fixtures[start].call.name) != "write" or fixtures[start].result.is_error)
     ]
+
+
+def _leaves_alone(exam: Exam, fixture: Fixture) -> bool:
+    return fixture.result.is_error or exam.roles.of(fixture.call.name) == "read"

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, Literal
 
 from envace_sdk.json import UNSET, Json
@@ -25,6 +26,8 @@ Loop = Literal["closed", "open"]
 
 _SHORTEST: Final = 4
 """Characters of a name that is also changed inside of texts."""
+_MOST_NAMES: Final = 200
+"""Names, the last ones, that are looked for inside of texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,7 @@ def _is_name(value: Json) -> bool:
     return (isinstance(value, str) and bool(value)) or (isinstance(value, int) and not isinstance(value, bool))
 
 
-def _renamed(value: Json, names: Mapping[str, Json]) -> Json:
+def _renamed(value: Json, names: dict[str, Json]) -> Json:
     if isinstance(value, Mapping):
         return {key: _renamed(part, names) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -125,7 +128,7 @@ def _renamed(value: Json, names: Mapping[str, Json]) -> Json:
     if found is not UNSET:
         return found
     if isinstance(value, str):
-        for name, new in names.items():
+        for name, new in islice(reversed(names.items()), _MOST_NAMES):
             if len(name) >= _SHORTEST and name in value.casefold():
                 whole = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
                 value = whole.sub(lambda _, new=new: str(new), value)  # type: ignore[misc]

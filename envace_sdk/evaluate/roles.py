@@ -21,6 +21,8 @@ Role = Literal["read", "write", "create", "unknown"]
 _BELIEVED: Final = 0.7
 """Confidence from which a role that is inferred from a tool's name and schema counts."""
 _TWICE: Final = 2
+_NEAR: Final = 100
+"""Calls between two equal ones, beyond which they tell nothing."""
 _EFFECTS: Final[dict[str, Role]] = {
     "read": "read",
     "search": "read",
@@ -36,11 +38,11 @@ class Roles:
 
     In this order: what the tool itself hints (`readOnlyHint`); what recordings witness; what its name and schema say.
     Where two equal calls that follow each other were answered differently, some tool that was called since the first,
-    successfully, writes: the only one that is not known, or by its name believed, to read, if that made a difference
-    three times, or in a third of all such cases; else, where none in between is known to write, the one that is in
-    between most often, twice at least. The tool that was called twice is none if it succeeded twice and, called twice
-    in a row, always answered alike. A tool of which nothing else tells reads if it stood alone between equal calls
-    twice without making a difference.
+    successfully, writes. It is the only one that is not known to read, if that made a difference twice, and as often as
+    not; or the only one that is not, by its name, believed to read, if it did so three times, or in a third of all such
+    cases; else, where none in between is known to write, the one that is in between most often, twice at least. The
+    tool that was called twice is no suspect if it succeeded twice and, called twice in a row, always answered alike. A
+    tool of which nothing else tells reads if it stood alone between equal calls twice without making a difference.
     """
 
     def __init__(self, toolset: Toolset, episodes: Iterable[Episode]) -> None:
@@ -73,31 +75,33 @@ class Roles:
             (episode.calls[start : end + 1], _answer(episode.calls[start]) == _answer(episode.calls[end]))
             for episode in episodes
             for start, end in equal_calls(episode.calls)
+            if end - start <= _NEAR
         ]
-        lone: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
-        for calls, alike in pairs:
-            called = {f.call.name for f in calls[:-1] if not f.result.is_error} - hinted
-            lone[alike].update(called if len(called) == 1 else ())
-        self._mark(sorted(tool for tool, times in lone[False].items() if times >= _TWICE))
-
         twice = [(calls[0].call.name, alike) for calls, alike in pairs if len(calls) == 2]
         steady = {tool for tool, alike in twice if alike} - {tool for tool, alike in twice if not alike}
-        believed = hinted | {tool for tool, role in self._roles.items() if role == "read"}
-        changed: list[set[str]] = []
-        quiet: Counter[str] = Counter()
-        for calls, alike in pairs:
-            called = {f.call.name for f in calls[1:-1] if not f.result.is_error}
-            own = set() if calls[0].result.is_error else {calls[0].call.name}
-            excused = set() if calls[-1].result.is_error else {tool for tool in steady if not self.writes(tool)}
-            suspects = (called | (own - excused)) - believed
-            if alike:
-                quiet.update(suspects if len(suspects) == 1 else ())
-            elif suspects:
-                changed.append(suspects)
+        suspects = [(self._suspects(calls, steady) - hinted, alike) for calls, alike in pairs]
+        lone = Counter((tool, alike) for tools, alike in suspects if len(tools) == 1 for tool in tools)
+        self._mark(
+            sorted(tool for tool, alike in lone if not alike and lone[tool, False] >= max(_TWICE, lone[tool, True]))
+        )
+
+        believed = {tool for tool, role in self._roles.items() if role == "read"}
+        left = [(tools - believed, alike) for tools, alike in suspects]
+        changed = [tools for tools, alike in left if tools and not alike]
+        quiet = Counter(tool for tools, alike in left if len(tools) == 1 and alike for tool in tools)
         self._explain(changed, quiet)
         for tool, times in quiet.items():
             if self.of(tool) == "unknown" and times >= _TWICE:
                 self._roles[tool] = "read"
+
+    def _suspects(self, calls: Sequence[Fixture], steady: set[str]) -> set[str]:
+        """The tools that may have changed what the last of these calls, equal to the first, answers."""
+        first, *between, last = calls
+        found = {fixture.call.name for fixture in between if not fixture.result.is_error}
+        is_excused = not last.result.is_error and first.call.name in steady and not self.writes(first.call.name)
+        if not first.result.is_error and not is_excused:
+            found.add(first.call.name)
+        return found
 
     def _explain(self, changed: Sequence[set[str]], quiet: Counter[str]) -> None:
         """Find the fewest tools that account for all changes."""

@@ -58,11 +58,11 @@ def test_a_tool_that_never_makes_a_difference_reads():
 def test_recordings_outweigh_what_a_name_suggests():
     peek = ("peek", {}, {"n": 1})
     calls = [
-        ("fetch_note", {"x": 1}, "taken"),
+        ("get_note", {"x": 1}, "taken"),
         ("peek", {}, {"n": 2}),
-        ("fetch_note", {"x": 2}, "taken"),
+        ("get_note", {"x": 2}, "taken"),
         ("peek", {}, {"n": 3}),
     ]
-    tools = toolset("peek", "fetch_note")
-    assert roles(tools)["fetch_note"] == "read"
-    assert roles(tools, episode("a", peek, peek, *calls))["fetch_note"] == "write"
+    tools = toolset("peek", "get_note", "add_note")
+    assert roles(tools)["get_note"] == "read"
+    assert roles(tools, episode("a", peek, peek, *calls))["get_note"] == "write"
