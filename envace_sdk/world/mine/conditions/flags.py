@@ -20,9 +20,10 @@ MAX_CHOSEN = 6
 """Triggers that are tried in combination, for each direction."""
 ACCURACY = 0.95
 MAX_TRIGGERS = 2
+MAX_TOOLS = 12
 CHANCE_BITS = 4.0
 """What must be left over, as there are many errors and answers that something might explain by chance."""
-MAX_EVENTS = 5000
+MAX_EVENTS = 4000
 
 
 def hidden_flags(episodes: Sequence[Sequence[Event]]) -> list[Flag]:
@@ -98,6 +99,8 @@ class _Finder:
 
     def best(self) -> Flag | None:
         """The flag with the fewest and simplest setters that explains enough, if there is one."""
+        if self.evidence <= CHANCE_BITS + log2(len(self.triggers) + 1):
+            return None
         found: tuple[tuple[int, int, int], Flag] | None = None
         for start in (False, True, None):
             downs = self._sides(False, start)
@@ -183,11 +186,15 @@ class _Finder:
         ]
 
     def _common(self, changes: list[tuple[int, int]], least: float) -> Iterator[int]:
-        """The triggers of tools that were called in enough of these places."""
-        for numbers in self.by_tool.values():
+        """The triggers of the tools that were called in most of these places."""
+        ranked = []
+        for place, numbers in enumerate(self.by_tool.values()):
             last = self.last(numbers[0])
-            if sum(last[at] >= since for at, since in changes) >= least:
-                yield from numbers
+            covered = sum(last[at] >= since for at, since in changes)
+            if covered >= least:
+                ranked.append((-covered, place, numbers))
+        for *_, numbers in sorted(ranked)[:MAX_TOOLS]:
+            yield from numbers
 
     def last(self, index: int) -> list[int]:
         """Where a trigger last happened before each sight; -1 for never."""

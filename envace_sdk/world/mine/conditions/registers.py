@@ -10,7 +10,8 @@ from envace_sdk.json import UNSET
 from .flags import first_episodes, hidden_flags
 from .readings import Seen, values
 from .session import Event, Flag, Reading, Register, Update
-from .setters import ACCURACY, NAME, Carried, Finder, initial
+from .setters import ACCURACY, NAME, Finder, initial
+from .stretches import Calls
 from .updates import alike
 
 __all__ = ["registers"]
@@ -28,9 +29,9 @@ def registers(episodes: Sequence[Sequence[Event]], flags: Sequence[Flag] | None 
     """
     looked = first_episodes(episodes)
     found: list[Register] = []
-    carried = Carried()
+    calls = Calls(looked)
     seen_values = values(looked)
-    finders = {reading: Finder(reading, seen, looked, carried) for reading, seen in seen_values.items()}
+    finders = {reading: Finder(reading, seen, calls) for reading, seen in seen_values.items()}
     for reading, finder in finders.items():
         known = _shows_known(found, finder, seen_values[reading])
         if known is not None:

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from envace_sdk.json import UNSET, Json
 
-from ...index import value_key
 from ..explain import Example, explain
 from .following import updated
 from .readings import Seen, leaves
 from .separation import separated
 from .session import Event, Reading, Register, Update
+from .stretches import Calls, Hits, Stretch
 from .triggers import scope_of
-from .updates import Form, alike, constant_form, copies, derivations
+from .updates import Form, alike
 
-__all__ = ["ACCURACY", "NAME", "Carried", "Finder", "Score", "initial"]
+__all__ = ["ACCURACY", "NAME", "Finder", "Score", "initial"]
 
 MAX_UPDATES = 4
 MAX_CANDIDATES = 10
 MAX_CONDITIONED = 3
 """Of the candidates, those for which conditions are looked for."""
-SHORT = 3
-"""Calls in a stretch that shows by itself whether its calls set the value."""
-DOMINANT = 0.7
-"""The share of one new value after a tool's calls from which on they may set just that."""
 ACCURACY = 0.95
 NAME = "it"
 """What a register is called while it is looked for."""
@@ -57,48 +54,22 @@ class Score:
         return self.right - 3 * self.wrong + len(self.foretold)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """What lies between two sights of the value: `old` is `UNSET` where an episode begins."""
-
-    old: Json
-    events: Sequence[Event]
-    new: Json
-
-    @property
-    def changed(self) -> bool:
-        """Whether the value was known before, and is another now."""
-        return self.old is not UNSET and not alike(self.old, self.new)
-
-
-class Carried:
-    """What calls carry, computed once for each."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, Mapping[Hashable, list[Form]]] = {}
-
-    def __call__(self, event: Event) -> Mapping[Hashable, list[Form]]:
-        """The values in a call, each with the forms that copy it."""
-        found = self._known.get(id(event))
-        if found is None:
-            found = self._known[id(event)] = copies(event)
-        return found
-
-
 class Finder:
     """Looks for the calls that explain one leaf."""
 
-    def __init__(
-        self, reading: Reading, seen: list[Seen], episodes: Sequence[Sequence[Event]], carried: Carried
-    ) -> None:
+    def __init__(self, reading: Reading, seen: list[Seen], calls: Calls) -> None:
         self.reading = reading
-        self.carried = carried
-        self._known_hits: tuple[dict[tuple[str, Form], set[int]], dict[tuple[str, Form], int]] | None = None
-        self.episodes = episodes
+        self.calls = calls
+        self.episodes = calls.episodes
         self.sights: dict[int, dict[int, Json]] = {}
         for one in seen:
             self.sights.setdefault(one.episode, {})[one.place] = one.value
         self.stretches = list(self._stretches())
+
+    @cached_property
+    def hits(self) -> Hits:
+        """What gives the values that were seen."""
+        return Hits(self.stretches, self.calls, self.reading)
 
     def best(self) -> Register | None:
         """The register with the fewest setters that explains the leaf, if there is one."""
@@ -130,14 +101,14 @@ class Finder:
         for number, places in self.sights.items():
             for place, value in places.items():
                 total += 1
-                echoes += any(alike(value, other) for _, other in leaves(dict(self.episodes[number][place].arguments)))
+                echoes += any(alike(value, other) for _, other in self.calls.arguments(self.episodes[number][place]))
         return echoes < 0.9 * total
 
-    def _stretches(self) -> Iterator[_Stretch]:
+    def _stretches(self) -> Iterator[Stretch]:
         for number, places in self.sights.items():
             episode, since, old = self.episodes[number], 0, UNSET
             for place in sorted(places):
-                yield _Stretch(old, episode[since:place], places[place])
+                yield Stretch(old, episode[since:place], places[place])
                 since, old = place, places[place]
 
     def score(self, updates: Sequence[Update]) -> Score:
@@ -149,7 +120,9 @@ class Finder:
             before: Json = UNSET
             untouched = True
             setter: Event | None = None
-            for place, event in enumerate(self.episodes[number]):
+            episode = self.episodes[number]
+            for place in sorted({*places, *self.calls.places(tools, number)}):
+                event = episode[place]
                 if place in places:
                     shown = places[place]
                     if value is not UNSET:
@@ -186,7 +159,7 @@ class Finder:
 
     def _candidates(self, chosen: Sequence[Update]) -> list[tuple[str, Form]]:
         """Tools and forms that give a value that was seen next, most often first."""
-        hits, strays = self._hits()
+        hits, strays = self.hits.found, self.hits.strays
         moves = {number for number, stretch in enumerate(self.stretches) if stretch.changed}
         covered = set().union(*hits.values()) if hits else set()
         if 2 * len(covered & moves) < len(moves):
@@ -199,39 +172,6 @@ class Finder:
         ]
         ranked = [pair for *_, pair in sorted(able, key=lambda entry: entry[:3])[:MAX_CANDIDATES]]
         return ranked or self._explained(chosen)
-
-    def _hits(self) -> tuple[dict[tuple[str, Form], set[int]], dict[tuple[str, Form], int]]:
-        """For tools and forms, the stretches they explain, and how many short ones with the tool they do not."""
-        if self._known_hits is not None:
-            return self._known_hits
-        hits: dict[tuple[str, Form], set[int]] = {}
-        short: dict[str, int] = {}
-        short_hits: dict[tuple[str, Form], int] = {}
-        after: dict[str, dict[str, set[int]]] = {}
-        for number, stretch in enumerate(self.stretches):
-            new = value_key(stretch.new)
-            for event in stretch.events:
-                if event.failed:
-                    continue
-                is_short = len(stretch.events) < SHORT
-                short[event.tool] = short.get(event.tool, 0) + is_short
-                for form in (*self.carried(event).get(new, ()), *derivations(event, stretch.old, stretch.new)):
-                    if form.needs_old and event.tool == self.reading.tool and "args" not in form.source:
-                        continue
-                    pair = event.tool, form
-                    short_hits[pair] = short_hits.get(pair, 0) + is_short
-                    if not alike(stretch.old, stretch.new):
-                        hits.setdefault(pair, set()).add(number)
-                if stretch.changed and _is_constant(stretch.new):
-                    source = constant_form(stretch.new).source
-                    after.setdefault(event.tool, {}).setdefault(source, set()).add(number)
-        for tool, values in after.items():
-            most = max(values, key=lambda source: len(values[source]))
-            if len(values[most]) >= DOMINANT * len(set().union(*values.values())):
-                hits[tool, Form(most, 2, False)] = values[most]
-        strays = {pair: short.get(pair[0], 0) - short_hits.get(pair, 0) for pair in hits}
-        self._known_hits = hits, strays
-        return self._known_hits
 
     def _explained(self, chosen: Sequence[Update]) -> list[tuple[str, Form]]:
         """Where no usual form fits a tool: any expression over its call and the old value."""
@@ -280,10 +220,6 @@ def _names(value: Json) -> bool:
 
 def _arguments(scope: dict[str, Json]) -> dict[str, Json]:
     return {"args": scope["args"]}
-
-
-def _is_constant(value: Json) -> bool:
-    return value is not None and len(str(value)) <= 40
 
 
 def initial(starts: list[Json]) -> Json:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from envace_sdk.json import UNSET, Json
 
@@ -63,21 +64,27 @@ def copies(event: Event) -> Mapping[Hashable, list[Form]]:
     return found
 
 
-def derivations(event: Event, old: Json, new: Json) -> Iterator[Form]:
+Arguments: TypeAlias = Sequence[tuple[str, Json]]
+"""The scalars in a call's arguments, with their paths."""
+
+
+def derivations(arguments: Arguments, old: Json, new: Json) -> Iterator[Form]:
     """The forms that make the new value from the old one and the arguments of a call."""
     if isinstance(old, str) and isinstance(new, str):
-        yield from _texts(event, old, new)
+        yield from _texts(arguments, old, new)
     elif is_number(old) and is_number(new):
-        yield from _numbers(event, old, new)
+        yield from _numbers(arguments, old, new)
 
 
-def _texts(event: Event, old: str, new: str) -> Iterator[Form]:
+def _texts(arguments: Arguments, old: str, new: str) -> Iterator[Form]:
     if len(old) + len(new) > MAX_TEXT:
         return
     if dir_name(old) == new:
         yield _form(f"dirname({_OLD})", 2, True)
-    for path, value in leaves(dict(event.arguments)):
+    for path, value in arguments:
         if not isinstance(value, str) or len(value) > MAX_TEXT:
+            continue
+        if value.strip("/") not in new and "." not in value:
             continue
         source = _argument(path)
         if join_path(old, value) == new:
@@ -89,12 +96,12 @@ def _texts(event: Event, old: str, new: str) -> Iterator[Form]:
                 yield _form(f"{_OLD}{between} + {source}", 3, True)
 
 
-def _numbers(event: Event, old: float, new: float) -> Iterator[Form]:
+def _numbers(arguments: Arguments, old: float, new: float) -> Iterator[Form]:
     if new == old + 1:
         yield _form(f"{_OLD} + 1", 2, True)
     elif new == old - 1:
         yield _form(f"{_OLD} - 1", 2, True)
-    for path, value in leaves(dict(event.arguments)):
+    for path, value in arguments:
         if is_number(value) and value:
             if alike(_cleaned(old + value), new):
                 yield _form(f"{_OLD} + {_argument(path)}", 2, True)
