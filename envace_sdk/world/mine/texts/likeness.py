@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -86,13 +86,18 @@ class Likeness:
         return weights
 
 
-def _gaps(left: Line, right: Line, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[range, range]]:
-    """The places between those that are common."""
+def _gaps(left: Line, right: Line, pairs: Sequence[tuple[int, int]]) -> list[tuple[range, range]]:
+    """The places between those that are common; a blank with such places around it is one of them."""
+    runs: list[tuple[range, range]] = []
     i = j = 0
     for next_i, next_j in [*pairs, (len(left.tokens), len(right.tokens))]:
         if (i, j) != (next_i, next_j):
-            yield range(i, next_i), range(j, next_j)
+            at, to = range(i, next_i), range(j, next_j)
+            if runs and runs[-1][0].stop + 1 == i and left.kinds[i - 1] == BLANK:
+                at, to = range(runs[-1][0].start, next_i), range(runs.pop()[1].start, next_j)
+            runs.append((at, to))
         i, j = next_i + 1, next_j + 1
+    return runs
 
 
 def _apart(left: _Side, right: _Side, at: range, to: range) -> bool:
@@ -136,11 +141,11 @@ class _Side:
     def adds(self, inside: range) -> bool:
         """Whether the line says something here where the other says nothing, as in "was found" and "was not found".
 
-        After a sign, nothing may well be a value, an empty title in quotes; and a value may be several words long.
+        After a sign, nothing may well be a value: an empty title in quotes.
         """
         places = range(inside.start - 1, -1, -1)
         before = next((place for place in places if self.line.kinds[place] != BLANK), -1)
-        if before >= 0 and (before not in self.common or self.line.kinds[before] in (MARK, GAP, PAD)):
+        if before >= 0 and self.line.kinds[before] in (MARK, GAP, PAD):
             return False
         kinds = self.kinds(inside)
         return WORD in kinds or (

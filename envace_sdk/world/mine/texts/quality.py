@@ -47,4 +47,5 @@ def vague(template: Template) -> bool:
 
 
 def _anything(item: Template) -> bool:
-    return bool(item.slots) and all(slot.kind == "text" for slot in item.slots) and not "".join(_literals(item)).strip()
+    free = bool(item.slots) and all(slot.kind == "text" for slot in item.slots)
+    return free and not "".join(_literals(item)).strip("\n")
