@@ -145,7 +145,7 @@ class Exam:
         for fixture in episode.calls:
             question = Question(self, fixture, judge)
             yield question
-            judge.episode.learn(question.given, question.value, question.leaves)
+            judge.learn(question.given, question.value, question.leaves)
 
     def is_constant(self, tool: str, is_error: bool, leaf: Leaf) -> bool:
         """Whether every recorded answer of the tool with this status holds this value at this key path."""

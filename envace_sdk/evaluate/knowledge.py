@@ -15,10 +15,12 @@ transforms listed in `transforms`:
    has an equal value under the same name, and shares a telling value with the object the leaf stands in or with the
    arguments of the call; or the same tool with the same arguments has been answered with an equal value at this key
    path, in a fixture or earlier in the episode;
-4. derived: all its parts are given, met, or fixed words, and one of the parts is telling; or it is a number that is
-   one of the same name, changed by an argument or by one, or the sum, difference or product of two arguments; or it is
-   a length: of a list in the same answer, where that answer is not mostly free, or of a text or list in the arguments,
-   or in an earlier call or a fixture whose arguments share a telling value with these;
+4. derived: all its parts are given, met, or fixed words, and one of the parts is telling; or it is a number that
+   follows from others (one more than the largest of the same name; the last one of the same name changed by an
+   argument; if it is telling, any one of the same name changed by an argument or by one, or the sum, difference or
+   product of two arguments); or it is a length: of a list in the same answer, where that answer is not mostly free, or
+   of a text or list in the arguments, or in an earlier call or a fixture whose arguments share a telling value with
+   these;
 
 *free* otherwise: minted keys, times, and what only the real environment's hidden state could tell.
 """
@@ -35,7 +37,7 @@ from envace_sdk.tools.model import ToolCall
 from .common import Common
 from .forms import bounded, text_of
 from .outline import Leaf
-from .transforms import arithmetic, number_of, parts_of, pieces_of, sizes_of
+from .transforms import follows, number_of, parts_of, pieces_of, sizes_of
 
 __all__ = ["Facts", "Given", "Judge", "Kind", "call_key", "lengths"]
 
@@ -45,6 +47,7 @@ _MOST_OBJECTS: Final = 64
 _MOST_CONTEXT: Final = 12
 _MOST_NUMBERS: Final = 40
 _MOST_SIZES: Final = 300
+_MOST_PIECES: Final = 200
 
 
 def call_key(call: ToolCall) -> str:
@@ -59,7 +62,7 @@ class Given:
     def __init__(self, call: ToolCall, leaves: Sequence[Leaf], common: Common) -> None:
         self.key = call_key(call)
         self.leaves = leaves
-        self.values = {leaf.text for leaf in self.leaves if isinstance(leaf.value, str) and leaf.text}
+        self.values = {leaf.text for leaf in leaves if isinstance(leaf.value, str) and leaf.text}
         self.named = {(leaf.name, leaf.text) for leaf in self.leaves}
         self.telling = [leaf.text for leaf in self.leaves if common.telling(leaf.text)]
         self.parts: set[str] = set(self.telling)
@@ -71,14 +74,12 @@ class Given:
 
 
 class Facts:
-    """What some calls have shown: those of the fixtures, or those of an episode so far."""
+    """What some calls have told of things: those of the fixtures, or those of an episode so far."""
 
     def __init__(self, common: Common) -> None:
         self._common = common
-        self.met: set[str] = set()
         self._about: dict[str, list[frozenset[tuple[str, str]]]] = {}
         self._answered: dict[str, set[tuple[str, str]]] = {}
-        self._numbers: dict[str, list[float]] = {}
         self._sizes: dict[str, set[str]] = {}
 
     def learn(self, given: Given, value: Json, leaves: Sequence[Leaf]) -> None:
@@ -88,17 +89,14 @@ class Facts:
             self._sizes.setdefault(text, set()).update(sizes)
         answered = self._answered.setdefault(given.key, set())
         answered.update((leaf.key_path, leaf.text) for leaf in leaves)
-        objects: dict[int, frozenset[tuple[str, str]]] = {}
-        for leaf in (*given.leaves, *leaves):
-            if id(leaf.siblings) not in objects:
-                objects[id(leaf.siblings)] = frozenset(leaf.siblings)
-            self._meet(leaf)
+        objects = {id(leaf.siblings): leaf.siblings for leaf in (*given.leaves, *leaves)}
         for siblings in objects.values():
-            own = [text for _, text in siblings if self._common.telling(text)]
-            for text in dict.fromkeys([*sorted(own)[:_MOST_CONTEXT], *given.telling[:_MOST_CONTEXT]]):
+            own = sorted(text for _, text in siblings if self._common.telling(text))
+            said = frozenset(siblings)
+            for text in dict.fromkeys([*own[:_MOST_CONTEXT], *given.telling[:_MOST_CONTEXT]]):
                 known = self._about.setdefault(text, [])
-                if len(known) < _MOST_OBJECTS and siblings not in known:
-                    known.append(siblings)
+                if len(known) < _MOST_OBJECTS and said not in known:
+                    known.append(said)
 
     def answered_so(self, given: Given, leaf: Leaf) -> bool:
         """Whether an equal call was answered with this value at this key path."""
@@ -113,62 +111,57 @@ class Facts:
         """Whether something that has to do with the arguments is of this length."""
         return any(text in self._sizes.get(told, ()) for told in given.telling[:_MOST_CONTEXT])
 
-    def numbers(self, name: str) -> Sequence[float]:
-        """The numbers last met under a name."""
-        return self._numbers.get(name, ())
-
-    def _meet(self, leaf: Leaf) -> None:
-        number = number_of(leaf.text)
-        if number is not None:
-            numbers = self._numbers.setdefault(leaf.name, [])
-            numbers.append(number)
-            del numbers[:-_MOST_NUMBERS]
-        if leaf.text in self.met:
-            return
-        if self._common.telling(leaf.text):
-            self.met.add(leaf.text)
-        if number is None and isinstance(leaf.value, str):
-            self.met.update(part for part in parts_of(leaf.text) if self._common.telling(part))
-
 
 class Judge:
-    """Says of leaves what kind they are, given what an episode has shown so far."""
+    """Says of leaves whether they are entailed, given the fixtures and what an episode has shown so far."""
 
     def __init__(self, common: Common, background: Facts) -> None:
         self._common = common
-        self._background = background
-        self.episode = Facts(common)
+        self._episode = Facts(common)
+        self._facts = (self._episode, background)
+        self._met: set[str] = set()
+        self._numbers: dict[str, list[float]] = {}
+
+    def learn(self, given: Given, value: Json, leaves: Sequence[Leaf]) -> None:
+        """Take in the next call of the episode, with its answer and the leaves of that."""
+        self._episode.learn(given, value, leaves)
+        self._met.update(given.parts)
+        for leaf in (*given.leaves, *leaves):
+            number = number_of(leaf.text)
+            if number is not None:
+                numbers = self._numbers.setdefault(leaf.name, [])
+                numbers.append(number)
+                del numbers[:-_MOST_NUMBERS]
+            if self._common.telling(leaf.text) and leaf.text not in self._met:
+                self._met.add(leaf.text)
+                self._met.update(filter(self._common.telling, parts_of(leaf.text)))
 
     def is_entailed(self, given: Given, leaf: Leaf, fixed: frozenset[str]) -> bool:
-        """Whether the leaf is entailed, lengths of lists aside."""
+        """Whether the leaf is entailed, lists of that length in the answer aside; `fixed` are the fixed words there."""
         text = leaf.text
         is_telling = self._common.telling(text)
-        if (leaf.name, text) in given.named or (text in given.values if text else False):
+        if (leaf.name, text) in given.named or text in given.values:
             return True
-        if is_telling and (text in given.parts or text in self.episode.met):
-            return True
-        if self._background.answered_so(given, leaf) or self.episode.answered_so(given, leaf):
+        if is_telling and (text in given.parts or text in self._met):
             return True
         context = [t for _, t in leaf.siblings if t != text and self._common.telling(t)][:_MOST_CONTEXT]
         context += given.telling[:_MOST_CONTEXT]
-        if self.episode.knows_of(context, leaf) or self._background.knows_of(context, leaf):
+        if any(facts.answered_so(given, leaf) or facts.knows_of(context, leaf) for facts in self._facts):
             return True
         number = number_of(text)
-        if number is not None:
-            if text in given.sizes or self.episode.sized(given, text) or self._background.sized(given, text):
-                return True
-            return (is_telling or bool(given.numbers)) and arithmetic(
-                number, given.numbers, self.episode.numbers(leaf.name)
-            )
-        return is_telling and isinstance(leaf.value, str) and self._is_composed(given, text, fixed)
+        if number is None:
+            return is_telling and isinstance(leaf.value, str) and self._is_composed(given, text, fixed)
+        if text in given.sizes or any(facts.sized(given, text) for facts in self._facts):
+            return True
+        return follows(number, given.numbers, self._numbers.get(leaf.name, ()), is_telling=is_telling)
 
     def _is_composed(self, given: Given, text: str, fixed: frozenset[str]) -> bool:
         pieces = pieces_of(text)
-        if not 1 < len(pieces) <= 200:
+        if not 1 < len(pieces) <= _MOST_PIECES:
             return False
         told = 0
         for piece in pieces:
-            if self._common.telling(piece) and (piece in given.parts or piece in self.episode.met):
+            if self._common.telling(piece) and (piece in given.parts or piece in self._met):
                 told += 1
             elif piece not in fixed and piece not in given.values:
                 return False

@@ -3,22 +3,22 @@
 Of a text that is known, so is: the same in another case, or as a number; each of its lines and words; each part
 between separators (`/ \\ , ; : = @ . _ - |` and quotes); each path that leads to it; the date of a timestamp; the
 number of its characters, words and lines, and of a list, of its items. Of several values together: a text all of whose
-parts are known; a number that is another of the same name changed by an argument or by one; the sum, difference and
-product of two arguments.
+parts are known; a number that follows from others of its name and from arguments.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from envace_sdk.json import Json
 
-__all__ = ["arithmetic", "contents_of", "number_of", "parts_of", "pieces_of", "sizes_of"]
+__all__ = ["contents_of", "follows", "number_of", "parts_of", "pieces_of", "sizes_of"]
 
 _LONGEST: Final = 20_000
 _MOST: Final = 3_000
+_MOST_NUMBERS: Final = 12
 _SPLIT: Final = re.compile(r"""[\s/\\,;:=@._\-|"'`()\[\]{}<>]+""")
 _COARSE: Final = re.compile(r"""[\s/\\,;:="'`()\[\]{}<>]+""")
 _EDGES: Final = "\"'`()[]{}<>,;:.!?"
@@ -69,20 +69,21 @@ def number_of(text: str) -> float | None:
     return float(text) if _NUMBER.fullmatch(text) and len(text) < 40 else None
 
 
-def arithmetic(target: float, given: Iterable[float], same_name: Iterable[float]) -> bool:
-    """Whether a number follows from those of the arguments and those known under its own name."""
-    numbers = list(given)[:12]
-    known = list(same_name)
-    for one in known:
-        if _near(target, one + 1) or _near(target, one - 1):
+def follows(target: float, given: Iterable[float], same_name: Sequence[float], *, is_telling: bool) -> bool:
+    """Whether a number follows from those of the arguments and those met under its own name, the last one last."""
+    numbers = list(given)[:_MOST_NUMBERS]
+    if same_name and _near(target, max(same_name) + 1):
+        return True
+    for one in same_name if is_telling else same_name[-1:]:
+        changes = [*numbers, 1.0] if is_telling else numbers
+        if any(_near(target, one + number) or _near(target, one - number) for number in changes):
             return True
-        if any(_near(target, one + number) or _near(target, one - number) for number in numbers):
-            return True
-    for index, one in enumerate(numbers):
-        for other in numbers[index + 1 :]:
-            if any(_near(target, made) for made in (one + other, one - other, other - one, one * other)):
-                return True
-    return False
+    return is_telling and any(
+        _near(target, made)
+        for place, one in enumerate(numbers)
+        for other in numbers[place + 1 :]
+        for made in (one + other, one - other, other - one, one * other)
+    )
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -107,3 +107,9 @@ def test_a_balance_changed_by_an_argument_is_entailed():
 def test_fixtures_and_nothing_else_are_what_is_known_beforehand():
     others = [episode("other", ("list", {}, {"notes": [{"id": "N-100", "title": "Bread"}]}))]
     assert kind([("get", {"id": "N-100"}, {"id": "N-100", "title": "Bread"})], "/title", others=others) == "free"
+
+
+def test_the_next_number_of_a_counter_is_entailed_and_another_small_one_is_not():
+    first = ("add", {"title": "tea"}, {"number": 4, "x": "y"})
+    assert kind([first, ("add", {"title": "milk"}, {"number": 5, "x": "z"})], "/number") == "entailed"
+    assert kind([first, ("add", {"title": "milk"}, {"number": 7, "x": "z"})], "/number") == "free"
