@@ -41,6 +41,8 @@ class Answer:
     outcome: Literal["success"] | Status = "success"
     error: str | None = None
     """The error text, if the call ends in one."""
+    requirement: int | None = None
+    """Which of the rule's requirements does not hold, if that is why the call ends in an error."""
     entities: tuple[Emitted, ...] = ()
     """The entities in `value`, whole or projected, for whoever completes them and writes that back."""
     reads: frozenset[Touch] = field(default=frozenset())

@@ -73,7 +73,15 @@ class Interpreter:
             return rule.run(scope, state, minted)
         except RefusedError as refusal:
             reads = frozenset(scope.reads)
-            return Answer(None, state, rule.rule, outcome=refusal.status, error=refusal.text, reads=reads)
+            return Answer(
+                None,
+                state,
+                rule.rule,
+                outcome=refusal.status,
+                error=refusal.text,
+                requirement=refusal.requirement,
+                reads=reads,
+            )
         except UnseenError:
             return None
         except AbsentError as error:
@@ -150,11 +158,11 @@ class _Rule:
         subject = self._subject(scope)
         for name, formula in self._let:
             scope.names[name] = formula.bound(scope)
-        for condition, wording, status, wants_entity in self._requires:
+        for position, (condition, wording, status, wants_entity) in enumerate(self._requires):
             if not condition.holds(scope):
                 if wants_entity and self.target is not None and subject is not None:
                     self.target.check_seen(subject, scope)
-                raise RefusedError(status, wording(scope))
+                raise RefusedError(status, wording(scope), requirement=position)
         if self._is_silent:
             raise UnseenError
         tries = self._unless is not None and self._unless.holds(scope)

@@ -71,6 +71,8 @@ class Compiler:
     def optional(self, node: Node) -> Code:
         """Code that gives `UNSET` where something is absent."""
         match node:
+            case Name("session"):
+                return lambda scope: _session(scope) if _has_session(scope) else UNSET
             case Name(name) if name not in {"world", "now"}:
                 return lambda scope: scope.names.get(name, UNSET)
             case Select(base, field):
@@ -157,9 +159,14 @@ def _session(scope: Scope) -> Any:
     """The one document of the collection `session`, as it is at this moment."""
     if "session" in scope.names:
         return scope.names["session"]
-    if scope.dynamics is None or "session" not in scope.dynamics.collections:
+    if not _has_session(scope):
         return _name("session")(scope)
     return scope.get("session", "session") or {}
+
+
+def _has_session(scope: Scope) -> bool:
+    known = scope.dynamics is not None and "session" in scope.dynamics.collections
+    return "session" in scope.names or known
 
 
 def _name(name: str) -> Code:
