@@ -14,7 +14,6 @@ from .tokens import BLANK, LIST, MARK, NUMBER, PAD, WORD, Line
 
 __all__ = ["LineClass", "classify", "shape"]
 
-_OFTEN: Final = 3
 _LONGEST: Final = 150
 _LONGEST_LABEL: Final = 10
 _NEAREST: Final = 24
@@ -69,11 +68,8 @@ def classify(
         fixed: of the others, each of these says the same as itself only.
     """
     distinct = list(lines)
-    frequency: Counter[str] = Counter()
-    for line, count in lines.items():
-        frequency.update(dict.fromkeys(_words(line), min(count, _OFTEN)))
     labels = {found for found, count in Counter(map(label, distinct)).items() if count > 1}
-    sorter = _Sorter(Likeness(frequency, labels))
+    sorter = _Sorter(Likeness(lines, labels))
     by_label: dict[tuple[str, ...], list[Line]] = defaultdict(list)
     for line in distinct:
         found = label(line) if line in labelled else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,10 +12,13 @@ from .tokens import BLANK, KNOWN, MARK, NUMBER, PAD, TIME, VALUE, WORD, Line
 
 __all__ = ["Likeness", "label", "may_be_alike"]
 
+_OFTEN: Final = 3
 _RARE: Final = 3
 """A word is taken for a part of a value where the words around it are so many times as frequent."""
 _VALUE_WEIGHT: Final = 0.3
 _NAME_WEIGHT: Final = 0.6
+_PHRASE_WEIGHT: Final = 1.25
+_ENDS: Final = frozenset({":", ".", "!", "?", "-", ";"})
 _LABEL_WEIGHT: Final = 0.1
 _LONGEST_LABEL: Final = 10
 _QUOTES: Final = {"'": "'", '"': '"', "`": "`", "[": "]"}
@@ -46,9 +49,19 @@ def may_be_alike(common: int, words: int) -> bool:
 class Likeness:
     """Compares lines by what is known of all of them."""
 
-    def __init__(self, frequency: Counter[str], labels: set[tuple[str, ...]]) -> None:
-        """Args: frequency: of words; labels: what several lines begin with, which says little of the rest of a line."""
-        self._frequency = frequency
+    def __init__(self, lines: Mapping[Line, int], labels: set[tuple[str, ...]]) -> None:
+        """Compare such lines.
+
+        Args:
+            lines: all lines, and how often each was seen.
+            labels: what several of them begin with; it says little of what the rest of a line is about.
+        """
+        self._frequency: Counter[str] = Counter()
+        self._lines: Counter[str] = Counter()
+        for line, count in lines.items():
+            words = {token for token, kind in zip(line.tokens, line.kinds, strict=True) if kind == WORD}
+            self._frequency.update(dict.fromkeys(words, min(count, _OFTEN)))
+            self._lines.update(words)
         self._labels = labels
 
     def of(self, form: Line, line: Line, pairs: Sequence[tuple[int, int]]) -> float:
@@ -70,20 +83,33 @@ class Likeness:
 
     def _weights(self, line: Line, rare: float) -> list[float]:
         """How much each token counts if the other line does not have it: words much, what may be a value less."""
-        weights = []
-        quote = ""
-        before = ""
-        for place, (token, kind) in enumerate(zip(line.tokens, line.kinds, strict=True)):
+        weights: list[float] = []
+        quote = before = ""
+        for token, kind in zip(line.tokens, line.kinds, strict=True):
             weight = 0.0
             if kind == MARK:
                 quote = _QUOTES.get(token, "") if not quote else "" if token == quote else quote
             elif kind == WORD:
-                name = place > 0 and token[:1].isupper()
+                name = before != "" and before not in _ENDS and token[:1].isupper()
                 value = quote or before == "=" or self._frequency[token] <= rare
-                weight = _VALUE_WEIGHT if value else _NAME_WEIGHT if name else 1.0
+                weight = _NAME_WEIGHT if name else _VALUE_WEIGHT if value else 1.0
             weights.append(weight)
-            before = token
+            before = before if kind == BLANK else token
+        for run in self._phrases(line, weights):
+            for place in run:
+                weights[place] = _PHRASE_WEIGHT
         return weights
+
+    def _phrases(self, line: Line, weights: Sequence[float]) -> Iterator[list[int]]:
+        """Words in a row that several lines have, and that are neither names nor in quotes."""
+        run: list[int] = []
+        for place, kind in enumerate((*line.kinds, GAP)):
+            if kind == WORD and self._lines[line.tokens[place]] > 1 and weights[place] != _NAME_WEIGHT:
+                run.append(place)
+            elif kind != BLANK:
+                if len(run) > 1:
+                    yield run
+                run = []
 
 
 def _gaps(left: Line, right: Line, pairs: Sequence[tuple[int, int]]) -> list[tuple[range, range]]:
@@ -105,7 +131,7 @@ def _apart(left: _Side, right: _Side, at: range, to: range) -> bool:
     if not at or not to:
         return left.adds(at) if at else right.adds(to)
     one, other = left.kinds(at), right.kinds(to)
-    if at.start == to.start == 0 and one | other <= {WORD, BLANK} and max(len(at), len(to)) > 1:
+    if at.start == to.start == 0 and one | other <= {WORD, BLANK} and (left.phrase(at) or right.phrase(to)):
         return True  # a sentence seldom begins with a value of several words
     if one == {WORD} != other <= _COUNTS or other == {WORD} != one <= _COUNTS:
         return True  # "No notes" is no number of notes
@@ -137,6 +163,10 @@ class _Side:
     def plain(self, place: int) -> bool:
         """Whether there is a word of language other than a name."""
         return self.line.kinds[place] == WORD and self.line.tokens[place][:1].islower()
+
+    def phrase(self, places: range) -> bool:
+        """Whether there are several words that are not all names."""
+        return len(places) > 1 and any(map(self.plain, places))
 
     def adds(self, inside: range) -> bool:
         """Whether the line says something here where the other says nothing, as in "was found" and "was not found".

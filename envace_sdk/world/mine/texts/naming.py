@@ -16,6 +16,7 @@ _ASSIGNED: Final = re.compile(r"\b([^\W\d]\w*)=[^\w\s]?$")
 _NOUN: Final = re.compile(r" ([^\W\d]+s)\b")
 _FEW_MARKS: Final = 4
 _LONGEST_MARK: Final = 2
+_VERBS: Final = frozenset({"is", "was", "has", "does", "exists"})
 _NOT_A_NAME: Final = re.compile(r"[^a-z0-9]+")
 
 
@@ -48,7 +49,7 @@ class _Namer:
         name = _label(before) if isinstance(before, str) else ""
         if not name and kind == "integer" and isinstance(after, str):
             found = _NOUN.match(after)
-            name = _as_name(found.group(1)) if found else ""
+            name = _as_name(found.group(1)) if found and found.group(1) not in _VERBS else ""
         if hole.width and kind == "word":
             kind = "text"
         options = tuple(sorted(set(hole.values))) if kind == "choice" else ()
