@@ -145,8 +145,11 @@ class Finder:
 
     def _extended(self, chosen: list[Update], score: Score) -> tuple[list[Update], Score] | None:
         best: tuple[int, int, list[Update], Score] | None = None
+        moves = {number for number, stretch in enumerate(self.stretches) if stretch.changed}
         for place, (tool, form) in enumerate(self._candidates(chosen)):
-            for condition in self._conditions(tool, form) if place < MAX_CONDITIONED else [""]:
+            explained = moves & self.hits.found.get((tool, form), moves)
+            promising = place < MAX_CONDITIONED and 4 * len(explained) >= len(moves)
+            for condition in self._conditions(tool, form) if promising else [""]:
                 update = Update(tool, condition, form.named(NAME))
                 if any(known.tool == tool and not known.condition for known in chosen) and not condition:
                     continue
