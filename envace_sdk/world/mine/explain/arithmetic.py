@@ -9,16 +9,19 @@ from envace_sdk.json import Json
 
 from .evidence import information
 from .fitting import roundings, simplest
+from .forms import everywhere
 from .goal import Goal
 from .numbers import numbers
 from .solver import Solver
 from .table import Table
 from .term import Term
 
-__all__ = ["arithmetic", "deep_arithmetic", "features"]
+__all__ = ["arithmetic", "clipped", "deep_arithmetic", "features"]
 
 _PLAIN = 24
 _DEEP = 11
+_PLAIN_STAGES = 3
+_MOST_WORK = 50_000
 _Operation = Callable[[float, float], float]
 _OPERATIONS: dict[str, _Operation] = {
     "+": lambda a, b: a + b,
@@ -61,8 +64,13 @@ def deep_arithmetic(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
     for left in known:
         for right in rates:
             yield from problem.pair(left, right, "*/")
+    least = table.budget.left - _MOST_WORK
+    for left in known:
+        for right in known:
+            if left is not right:
+                yield from problem.weighted(left, right)
     for inner in _combined(table, known):
-        if table.budget.spent:
+        if table.budget.left < max(least, 0):
             return
         if not problem.usable(inner):
             continue
@@ -70,6 +78,24 @@ def deep_arithmetic(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
         for other in known:
             yield from problem.pair(inner, other)
             yield from problem.pair(other, inner, "-/")
+
+
+def clipped(table: Table, goal: Goal, solver: Solver) -> Iterator[Term]:
+    """`max(0, …)`, `min(100, …)`: the least or the greatest target is met often, the others are explained."""
+    inner = solver.deeper()
+    if goal.kind != "number" or not goal.whole or inner is None or goal.distinct < 4:
+        return
+    for name, bound in (("max", min(goal.column)), ("min", max(goal.column))):
+        free = [row for row, target in enumerate(goal.column) if target != bound]
+        limit = table.constant(bound, fitted=int(information(bound)))
+        if limit is None or len(free) > table.size - 2:
+            continue
+        for term in inner.solve(table.narrowed(free), Goal([goal.column[row] for row in free]), stages=_PLAIN_STAGES):
+            whole = everywhere(table, term)
+            made = table.call(name, limit, whole)
+            if goal.met(made):
+                yield made
+                break
 
 
 def _combined(table: Table, known: Sequence[Term]) -> Iterator[Term]:
@@ -179,6 +205,37 @@ class _Problem:
             left, right = (fitted, term) if swapped else (term, fitted)
             yield from self.rounded(self.table.infix(operator, left, right))
         yield from self._line(term, values)
+
+    def weighted(self, term: Term, other: Term) -> Iterator[Term]:
+        """`term * c + other`, `term * c - other`, `other - term * c`."""
+        self.table.budget.spend(2)
+        for sign in (1, -1):
+            ranges: list[tuple[float, float]] = []
+            for row, target in zip(self.rows, self.targets, strict=True):
+                value, rest = term.column[row], target - sign * other.column[row]
+                if not value:
+                    if abs(rest) > 1e-9:
+                        break
+                    continue
+                ratio = rest / value
+                if ranges and not ranges[0][0] <= ratio <= ranges[0][1]:
+                    break
+                ranges.append((ratio - 1e-9 * (1 + abs(ratio)), ratio + 1e-9 * (1 + abs(ratio))))
+            else:
+                yield from self._weight(term, other, sign, simplest(ranges) if len(ranges) > 2 else None)
+
+    def _weight(self, term: Term, other: Term, sign: int, factor: Json) -> Iterator[Term]:
+        scale = self.table.constant(abs(factor), fitted=int(information(factor))) if factor else None
+        if scale is None or abs(factor) == 1:
+            return
+        product = self.table.infix("*", term, scale)
+        if factor > 0:
+            made = self.table.infix("+" if sign > 0 else "-", product, other)
+        elif sign > 0:
+            made = self.table.infix("-", other, product)
+        else:
+            return
+        yield from self.rounded(made)
 
     def _constants(self, values: list[float]) -> Iterator[tuple[str, Json, bool]]:
         targets = self.targets

@@ -8,7 +8,7 @@ from itertools import islice
 from envace_sdk.json import UNSET
 
 from .evidence import information
-from .forms import choice
+from .forms import choice, everywhere
 from .goal import Goal
 from .lookups import places
 from .numbers import numbers
@@ -18,7 +18,6 @@ from .solver import Solver
 from .table import Table
 from .term import Term
 from .truths import conditions
-from .verify import values
 from .writing import Level, literal
 
 __all__ = ["cases", "choices", "nested", "tables"]
@@ -143,7 +142,7 @@ def _solved(table: Table, goal: Goal, rows: list[int], inner: Solver, levels: in
     if not found and levels > 1 and _may_choose(narrow, part):
         found = list(islice(_nested(narrow, part, inner, levels - 1), 2))
     for term in found:
-        whole = _everywhere(table, term)
+        whole = everywhere(table, term)
         hits = 0
         for row, (value, target) in enumerate(zip(whole.key, goal.key, strict=True)):
             if value == target:
@@ -210,7 +209,7 @@ def _groups(key: Term) -> list[list[int]] | None:
 
 
 def _in_cases(table: Table, key: Term, groups: list[list[int]], parts: list[Term]) -> Term:
-    whole = [_everywhere(table, part) for part in parts]
+    whole = [everywhere(table, part) for part in parts]
     made = whole[-1]
     for rows, part in reversed(list(zip(groups[:-1], whole[:-1], strict=True))):
         value = key.column[rows[0]]
@@ -221,9 +220,3 @@ def _in_cases(table: Table, key: Term, groups: list[list[int]], parts: list[Term
         else:
             made = choice(table, table.infix("==", key, constant), part, made)
     return made
-
-
-def _everywhere(table: Table, term: Term) -> Term:
-    """A term found in some of the rows, in all of them."""
-    column = tuple(values(term.source, table.scopes))
-    return Term(term.source, column, term.cost, term.level, term.leaves, term.fitted)

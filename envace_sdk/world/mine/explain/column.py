@@ -44,7 +44,9 @@ def value_key(value: Any) -> Hashable:
     if value is False:
         return _FALSE
     if isinstance(value, list | dict):
-        return ("json", json.dumps(_plain(value), sort_keys=True))
+        text = json.dumps(value, sort_keys=True)
+        # Whole numbers may be written in two ways.
+        return ("json", json.dumps(_plain(value), sort_keys=True) if ".0" in text or "e+" in text else text)
     if isinstance(value, timedelta):
         return ("duration", value)
     return value  # type: ignore[no-any-return]

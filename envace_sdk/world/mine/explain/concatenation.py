@@ -20,7 +20,7 @@ _MOST_STATES = 240
 _MOST_PARTS = 60
 _MOST_NUMBERS = 40
 _MOST_GAPS = 40
-_LONGEST = 20_000
+_LONGEST = 1_000_000
 
 
 def pieces(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from .atoms import Atom, standing_atoms
+from .atoms import Atom
+from .comparing import standing_atoms
+from .forms import everywhere
 from .goal import Goal
 from .loops import Loop, loop
 from .sequences import sequences
 from .solver import Solver
 from .table import Table
 from .term import Term
-from .verify import values
 
 __all__ = ["counts"]
 
@@ -64,7 +65,8 @@ def _reach(goal: Goal, inside: Loop, field: Term) -> bool:
 
 def _few(over: Term) -> list[int]:
     """As many of the rows as hold not too many elements."""
-    rows, total = [], 0
+    rows: list[int] = []
+    total = 0
     for row, items in enumerate(over.column):
         total += len(items)
         if total > _MOST_ELEMENTS and len(rows) > 1:
@@ -78,9 +80,7 @@ def _told(table: Table, goal: Goal, narrow: Table, part: Goal, inside: Loop) -> 
     sides = sorted([side for atom in atoms for side in (atom, atom.opposite())], key=lambda side: side.cost)
     found = _numbers(narrow, part, inside, sides) if goal.kind == "number" else _truths(part, inside, sides)
     for term in islice(found, _MOST_FOUND):
-        whole = Term(
-            term.source, tuple(values(term.source, table.scopes)), term.cost, term.level, term.leaves, term.fitted
-        )
+        whole = everywhere(table, term)
         if goal.met(whole):
             yield whole
 

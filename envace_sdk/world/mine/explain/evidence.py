@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from envace_sdk.json import UNSET, Json
@@ -14,6 +15,7 @@ from .term import Term
 __all__ = ["PER_COST", "SLACK", "complexity", "distinctive", "evidence", "information", "support"]
 
 _MOST = 36.0
+_MOST_MEMBERS = 5_000
 PER_COST = 2.5
 """Bits that each part of an expression claims."""
 SLACK = 2.0
@@ -74,7 +76,7 @@ def signatures(scopes: Sequence[Mapping[str, Any]]) -> list[Hashable]:
 
 def _at_hand(name: str, value: Json) -> Hashable:
     if isinstance(value, dict):
-        return name, tuple((member, _brief(item)) for member, item in value.items())
+        return name, tuple((member, _brief(item)) for member, item in islice(value.items(), _MOST_MEMBERS))
     return name, _brief(value)
 
 

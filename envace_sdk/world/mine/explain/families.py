@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .arithmetic import arithmetic, deep_arithmetic, features
+from .arithmetic import arithmetic, clipped, deep_arithmetic, features
 from .choices import cases, choices, nested, tables
 from .concatenation import concatenation, pieces
 from .copies import constants, copies, defaults
@@ -38,7 +38,7 @@ STAGES: tuple[Stage, ...] = (
     Stage((unions, pipelines, edits, parts_between, joins, wrapped), least=3),
     Stage((tables, choices), least=4),
     Stage((counts,), least=5),
-    Stage((deep_arithmetic,), least=5),
+    Stage((deep_arithmetic, clipped), least=5),
     Stage((cases,), least=7),
     Stage((nested,), least=7),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from envace_sdk.json import UNSET
@@ -10,9 +11,10 @@ from envace_sdk.json import UNSET
 from .column import FAILED, Column
 from .table import Table
 from .term import Term
+from .verify import values
 from .writing import Level, literal
 
-__all__ = ["choice", "default", "has", "joined", "keyed", "listed", "negated", "record"]
+__all__ = ["choice", "default", "everywhere", "has", "joined", "keyed", "listed", "negated", "record"]
 
 
 def default(table: Table, term: Term, otherwise: Term) -> Term:
@@ -23,6 +25,12 @@ def default(table: Table, term: Term, otherwise: Term) -> Term:
     )
     source = f"default({term.source}, {otherwise.source})"
     return table.made(source, column, (term, otherwise), Level.MEMBER, 1)
+
+
+def everywhere(table: Table, term: Term) -> Term:
+    """A term that was found in some of the rows, in all of them."""
+    table.budget.spend(table.size)
+    return replace(term, column=tuple(values(term.source, table.scopes)))
 
 
 def has(table: Table, term: Term) -> Term:

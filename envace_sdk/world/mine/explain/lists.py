@@ -8,7 +8,7 @@ from typing import Any
 from envace_sdk.json import UNSET
 
 from .column import column_key, kind_of
-from .forms import listed
+from .forms import everywhere, listed
 from .goal import Goal
 from .lookups import places
 from .loops import Loop, loop
@@ -17,7 +17,6 @@ from .sequences import sequences
 from .solver import Solver
 from .table import Table
 from .term import Term
-from .verify import values
 
 __all__ = ["extensions", "literals", "pipelines", "unions", "whole_lists"]
 
@@ -180,9 +179,9 @@ def _mapped(table: Table, goal: Goal, chosen: Term, solver: Solver) -> Term | No
     for body in inner.solve(narrow, part, stages=None if part.kind == "object" else _BODY_STAGES)[:3]:
         if not any(inside.owns(leaf) for leaf in body.leaves):
             continue
-        column = values(body.source, inside.inner.scopes)
-        if column_key(column) == column_key(wanted):
-            return inside.map(Term(body.source, tuple(column), body.cost, body.level, body.leaves, body.fitted))
+        whole = everywhere(inside.inner, body)
+        if whole.key == column_key(wanted):
+            return inside.map(whole)
     return None
 
 

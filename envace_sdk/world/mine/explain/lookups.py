@@ -19,6 +19,7 @@ _MOST_HOLDERS = 6
 _MOST_KEYS = 16
 _MOST_FOUND = 40
 _MOST_FIELDS = 12
+_MOST_ELEMENTS = 4_000
 
 
 def places(table: Table) -> list[Term]:
@@ -101,6 +102,9 @@ def _elements(term: Term) -> Iterator[Any]:
 
 
 def _of_objects(term: Term) -> bool:
+    """Whether it holds objects, and not too many to look each of them over."""
+    if sum(len(value) for value in term.column if isinstance(value, list)) > _MOST_ELEMENTS:
+        return False
     elements = list(_elements(term))
     return bool(elements) and all(isinstance(element, dict) for element in elements)
 

@@ -54,7 +54,7 @@ def _of(table: Table, term: Term) -> Iterator[Term]:
 
 def _of_list(table: Table, term: Term) -> Iterator[Term]:
     yield table.call("size", term)
-    if kind_of(item for value in term.column if isinstance(value, list) for item in value) == "number":
+    if kind_of(elements_of(term)) == "number":
         yield from (table.call(name, term) for name in ("sum", "min", "max", "first", "last"))
 
 

@@ -54,7 +54,11 @@ def inside(table: Table, term: Term) -> list[Term]:
                     counts[name] = counts.get(name, 0) + 1
         # Names that hardly ever occur are data, not fields; what is optional in a call is still a field.
         rare = 1 if len(counts) <= _MAX_MEMBERS else max(2, table.size // 4)
-        names = [name for name, count in counts.items() if count >= rare][:_MAX_MEMBERS]
+        names = [name for name, count in counts.items() if count >= rare]
+        if len(names) > _MAX_MEMBERS:
+            # What never varies explains nothing.
+            names.sort(key=lambda name: not _varies(term, name))
+            names = names[:_MAX_MEMBERS]
         return [table.member(term, name) for name in names]
     if kind == "list":
         made = []
@@ -65,3 +69,8 @@ def inside(table: Table, term: Term) -> list[Term]:
                 made.append(Term(at.source, at.column, term.cost + 1, at.level, (at.source,)))
         return made
     return []
+
+
+def _varies(term: Term, name: str) -> bool:
+    seen = [value.get(name, UNSET) for value in term.column if isinstance(value, dict)]
+    return any(value != seen[0] for value in seen)

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from envace_sdk.json import UNSET
 
 from .evidence import information
-from .forms import default
+from .forms import default, everywhere
 from .loops import Loop, loop
 from .numbers import numbers
 from .paths import paths
 from .table import Table
 from .term import Term
 from .truths import conditions
-from .verify import values
 
 __all__ = ["Selection", "aligned", "ends", "selected"]
 
@@ -148,7 +147,7 @@ def _sorted_places(items: list[object], order: _Order) -> list[int]:
     path, sign = field.removeprefix("-"), "-" if field.startswith("-") else ""
     wrapped = [{"item": item, "place": place} for place, item in enumerate(items)]
     inner = f"{sign}item.{path}" if path else f"{sign}item"
-    return [entry["place"] for entry in sorted_by(wrapped, [inner])]  # type: ignore[misc]
+    return [entry["place"] for entry in sorted_by(wrapped, [inner])]
 
 
 def _in_order(table: Table, selection: Selection, sorter: _Order | None = None) -> Iterator[Term]:
@@ -272,9 +271,9 @@ def _conditions(inside: Loop, yes: Sequence[int], no: Sequence[int]) -> Iterator
     for term in found:
         if not table.concerns(term):
             continue
-        column = values(term.source, inside.inner.scopes)
-        if all(column[row] is True for row in yes) and all(column[row] is False for row in no):
-            yield Term(term.source, tuple(column), term.cost, term.level, term.leaves, term.fitted)
+        whole = everywhere(inside.inner, term)
+        if all(whole.column[row] is True for row in yes) and all(whole.column[row] is False for row in no):
+            yield whole
 
 
 def _thinned(rows: Sequence[int], most: int) -> list[int]:

@@ -99,7 +99,8 @@ class Table:
 
     def rows(self, run: Callable[..., Any], columns: Sequence[Column]) -> Column:
         """A function of the language on each row: what it needs that is absent makes its value absent."""
-        self.budget.spend(self.size)
+        first = columns[0][0] if columns and columns[0] else None
+        self.budget.spend(self.size * (1 + (len(first) >> 11 if isinstance(first, str | list) else 0)))
         self._scope.steps = MAX_STEPS
         return tuple([self._one(run, values) for values in zip(*columns, strict=True)])
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from .atoms import Atom, bits_of, fitted_atoms, rows_of, standing_atoms
+from .atoms import Atom, bits_of, rows_of
+from .comparing import standing_atoms
+from .fitted import fitted_atoms
 from .forms import joined
 from .goal import Goal
 from .solver import Solver
