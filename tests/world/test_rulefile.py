@@ -78,7 +78,7 @@ def test_a_new_rule_stands_behind_the_one_before_it():
         "after_drop_book:",
     ]
     assert "\n\n\n" not in made
-    assert all(line for line in TEXT.splitlines() if line in made.splitlines())
+    assert all(line in made.splitlines() for line in TEXT.splitlines())
 
 
 def test_a_rule_is_taken_away_and_the_comment_above_it_is_not():
