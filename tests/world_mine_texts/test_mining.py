@@ -172,15 +172,39 @@ def test_lists_within_a_line_are_rows():
 
 
 def test_columns_are_padded_slots():
-    def row(name: str, size: int) -> str:
-        return f"{name:<12}{size:>6} B"
+    def listing(**sizes: int) -> str:
+        rows = [f"[F] {name:<12}{f'{size} B' if size else '':>8}".ljust(16) for name, size in sizes.items()]
+        rows = [row if row.strip().endswith("B") else row[:16] for row in rows]
+        return "\n".join(rows)
 
-    (found,) = mined(
-        "\n".join([row("a", 1), row("bcd", 200), f"{'':<12}"[:0] + "total       "]),
-        "\n".join([row("efghij", 30), row("k", 4), "total       "]),
-        known=[{}, {}],
-    ) or [None]
-    assert found is not None
+    (found,) = mined(listing(a=1, bcd=200, sub=0), listing(efghij=30, k=0), listing(x=4, long_name=12_345, d=0))
+    (rows,) = found.parse(listing(another=7, e=0)).values()
+    assert [list(row.values()) for row in rows] == [["another", "     7 B"], ["e", ""]]
+    widths = [slot.width for slot in found.rows[0].item.slots]
+    assert widths == [12, 0]
+
+
+def test_json_after_a_heading_is_data():
+    texts = [f"Found {n} users:\n" + json.dumps([{"id": k, "tags": []} for k in range(n)], indent=2) for n in (0, 1, 3)]
+    (found,) = mined(*texts)
+    assert found.parse(f"Found 1 users:\n{json.dumps([{'name': 'x'}], indent=2)}") == {
+        "users": 1,
+        "slot1": [{"name": "x"}],
+    }
+
+
+def test_a_listing_and_the_word_that_there_is_nothing_are_two_templates():
+    lists = [["ideas"], ["ideas", "trip plan"], ["ideas", "groceries", "trip plan"], ["budget", "ideas"]]
+    texts = [f"{len(names)} notes:\n" + "\n".join(f"- {name}" for name in names) for names in lists]
+    found = mined(*texts, "No notes.", "No notes.")
+    assert [str(one) for one in found] == ["{notes:integer} notes:\n{rows1: [- {slot1}] '\\n'}", "No notes."]
+
+
+def test_what_begins_alike_and_goes_on_freely_is_a_head_and_a_free_rest():
+    bodies = ["milk\neggs", "train at nine\nmuseum", "milk\neggs\nflour", "read\nbring cake\n\nsee Jo", "museum\nx"]
+    known = [{"args.title": title} for title in ("a b", "c", "d e f", "g", "h")]
+    (found,) = mined(*[f"# {one['args.title']}\n{body}" for one, body in zip(known, bodies, strict=True)], known=known)
+    assert found.parse("# new\nmilk\n\nbread") == {"slot1": "new", "slot2": "milk\n\nbread"}
 
 
 def test_free_texts_are_one_slot():

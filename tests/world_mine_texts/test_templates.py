@@ -78,6 +78,25 @@ def test_columns_are_read_without_their_padding():
     assert template.parse("short 1|") is None
 
 
+def test_json_within_a_text_is_data():
+    for style, text in ((None, '{"a": [1, "x"]}'), (0, '{"a":[1,"x"]}'), (2, '{\n  "a": [\n    1,\n    "x"\n  ]\n}')):
+        template = Template(("Made: ", Slot("made", "json", style=style), "."))
+        values = template.parse(f"Made: {text}.")
+        assert values == {"made": {"a": [1, "x"]}}
+        assert template.render(values) == f"Made: {text}."
+        assert written(template, values, {"made": "values.made"}) == f"Made: {text}."
+
+
+def test_json_that_would_not_be_written_the_same_stays_text():
+    template = Template((Slot("made", "json"),))
+    for text in ('{"a":1}', '{"a": 1.10}', '{"a": 1, "a": 1}', '{"a": 1e999}', "[" * 500 + "1" + "]" * 500):
+        values = template.parse(text)
+        assert values is not None
+        assert template.render(values) == text
+    assert template.parse('{"a": 1') is None
+    assert template.parse("17") is None
+
+
 def test_a_choice_is_one_of_its_options():
     template = Template((Slot("mark", "choice", (" ", "*")), " ", Slot("name")))
     assert template.parse("  main") == {"mark": " ", "name": "main"}
@@ -111,7 +130,7 @@ TEXTS = st.text(st.sampled_from("ab 1.-\n{}'\\\"éx"), max_size=6)
 SLOTS = st.builds(
     Slot,
     st.just("slot"),
-    st.sampled_from(["word", "text", "integer", "number", "lines", "space"]),
+    st.sampled_from(["word", "text", "integer", "number", "lines", "space", "json"]),
     width=st.sampled_from([0, 0, 0, 4, -4]),
 ) | st.builds(Slot, st.just("slot"), st.just("choice"), st.tuples(TEXTS, TEXTS))
 
@@ -141,6 +160,7 @@ def value(slot: Slot):
         "integer": st.integers(-(2**63), 2**63 - 1),
         "number": st.integers(-99, 99) | st.floats(-1e6, 1e6).map(lambda x: round(x, 3) + 0.0),
         "lines": st.text(max_size=5),
+        "json": st.dictionaries(st.text(max_size=2), st.lists(st.integers() | st.text(max_size=2), max_size=2)),
         "space": st.text(st.sampled_from(" \t"), max_size=3),
         "choice": st.sampled_from(slot.options or ("",)),
     }[slot.kind]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from typing import Any
 
@@ -10,12 +11,13 @@ import re2
 from .failure import FailedError
 from .library import Library, a_list, a_text, a_whole, register
 from .scope import Scope
-from .values import MAX_TEXT, describe, to_text
+from .values import MAX_TEXT, describe, to_json_like, to_text
 
 __all__ = ["TEXTS", "checked_length", "text_lines"]
 
 TEXTS: Library = {}
 _MAX_PATTERN = 1_000
+_MOST_INDENT = 8
 
 
 def _made(scope: Scope, text: str) -> str:
@@ -177,3 +179,16 @@ def _capitalize(scope: Scope, text: Any) -> str:
     """The first character as a capital, the others as they are."""
     whole = _made(scope, a_text(text, "capitalize"))
     return whole[:1].upper() + whole[1:]
+
+
+@register(TEXTS, "json", 1, 2)
+def _json(scope: Scope, value: Any, indent: Any = None) -> str:
+    """The value as JSON, its lines indented by so many blanks; 0 for no blanks at all."""
+    width = None if indent is None else a_whole(indent, "json")
+    if width is not None and not 0 <= width <= _MOST_INDENT:
+        raise FailedError(f"json() indents by 0 to {_MOST_INDENT} blanks")
+    plain = to_json_like(value)
+    tight = (",", ":") if width == 0 else None
+    text = json.dumps(plain, ensure_ascii=False, indent=width or None, separators=tight)
+    checked_length(len(text))
+    return _made(scope, text)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from .embedded import Style
+
 __all__ = ["Draft", "Hole", "Repeat", "extended", "literal_of", "merged"]
 
 
@@ -18,6 +20,9 @@ class Hole:
     """Whether all that was seen was known beforehand."""
     width: int = 0
     """How wide the column is that blanks fill up, after the value, or before it if negative; 0 for none."""
+    json: bool = False
+    """Whether all that was seen is JSON."""
+    style: Style = None
 
 
 @dataclass(slots=True)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from .embedded import json_end
+
 __all__ = ["SEPARATORS", "bare_lists", "items_of", "list_spans", "plain_items", "skeleton"]
 
 _MOST_FAILURES: Final = 20
@@ -79,6 +81,8 @@ def items_of(text: str) -> list[str] | None:
 
 def skeleton(text: str) -> str:
     """What the items of a list look like: the keys of objects, else how they begin."""
+    if json_end(text, 0) == len(text) and text != "[]":
+        return "{json}"
     if not text.startswith("["):
         return "w"
     found = _items(text, 0, len(text))

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from envace_sdk.json import Json
 
+from .embedded import json_end
 from .slot import INTEGER, NUMBER, Kind, Slot
 
 __all__ = ["Program", "compile_program", "match"]
@@ -193,7 +194,7 @@ class _Search:
         """Try the next end of a slot's text; the state is kept, for the ends after it."""
         at, place, trail, tried = state
         kind = op.slot.kind
-        if kind in ("integer", "number", "choice") and not op.slot.width:
+        if kind == "json" or (kind in ("integer", "number", "choice") and not op.slot.width):
             self._stack += [(at + 1, end, (trail, at, place, end), -1) for end in self._typed_ends(op.slot, place)]
             return
         first = place + max(kind == "word", abs(op.slot.width))
@@ -210,7 +211,10 @@ class _Search:
             self._stack.append((at + 1, end, (trail, at, place, end), -1))
 
     def _typed_ends(self, slot: Slot, place: int) -> list[int]:
-        """Where a number or a choice may end, the longest last."""
+        """Where a number, a choice or JSON may end, the longest last."""
+        if slot.kind == "json":
+            end = json_end(self._text, place)
+            return [end] if end >= 0 else []
         if slot.kind == "choice":
             return sorted({place + len(one) for one in slot.options if self._text.startswith(one, place)})
         pattern = INTEGER if slot.kind == "integer" else NUMBER

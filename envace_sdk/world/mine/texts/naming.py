@@ -53,7 +53,7 @@ class _Namer:
         if hole.width and kind == "word":
             kind = "text"
         options = tuple(sorted(set(hole.values))) if kind == "choice" else ()
-        return Slot(self._name(name, "slot"), kind, options, hole.width)
+        return Slot(self._name(name, "slot"), kind, options, hole.width, hole.style)
 
     def _name(self, wanted: str, otherwise: str) -> str:
         number = 1
@@ -77,6 +77,8 @@ def _as_name(label: str) -> str:
 
 
 def _kind(hole: Hole, before: str | Hole | Repeat, after: str | Hole | Repeat, bare: bool) -> Kind:
+    if hole.json:
+        return "json"
     values = set(hole.values)
     if any("\n" in value for value in values):
         return "lines"

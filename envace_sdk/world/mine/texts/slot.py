@@ -8,11 +8,13 @@ from typing import Final, Literal, TypeAlias
 
 from envace_sdk.json import Json
 
+from ...expressions import to_text
 from ...keys import number_text
+from .embedded import Style, decoded, written
 
 __all__ = ["INTEGER", "NUMBER", "Kind", "Slot", "value_of"]
 
-Kind: TypeAlias = Literal["word", "text", "integer", "number", "lines", "space", "choice"]
+Kind: TypeAlias = Literal["word", "text", "integer", "number", "lines", "space", "choice", "json"]
 """What the text of a slot looks like:
 
 - word: at least one character, none of them blank;
@@ -20,7 +22,8 @@ Kind: TypeAlias = Literal["word", "text", "integer", "number", "lines", "space",
 - lines: anything;
 - integer, number: digits with a sign, and a fraction or an exponent;
 - space: blanks within one line, or nothing;
-- choice: one of a few texts.
+- choice: one of a few texts;
+- json: a JSON object or list.
 """
 
 INTEGER: Final = re.compile(r"-?[0-9]+")
@@ -42,6 +45,13 @@ class Slot:
     width: int = 0
     """The value is filled up with blanks to so many characters: after it, or before it if this is negative."""
 
+    style: Style = None
+    """How a slot of the kind "json" is written: by how many blanks it is indented; 0 for no blanks at all."""
+
+    def written(self, value: Json) -> str:
+        """The text of a value in this slot."""
+        return self.padded(written(value, self.style) if isinstance(value, dict | list) else to_text(value))
+
     def padded(self, text: str) -> str:
         """The value's text as wide as the slot."""
         return text.ljust(self.width) if self.width > 0 else text.rjust(-self.width)
@@ -57,6 +67,8 @@ class Slot:
 
     def value(self, text: str) -> Json:
         """What a slot with this text holds."""
+        if self.kind == "json":
+            return decoded(text, self.style)
         bare = self.bare(text)
         return value_of(text if bare is None else bare, self.kind)
 

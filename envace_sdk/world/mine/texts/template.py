@@ -13,7 +13,6 @@ from typing import Final, TypeAlias
 
 from envace_sdk.json import Json
 
-from ...expressions import to_text
 from ...infer import cel
 from .matcher import Program, compile_program, match
 from .slot import Slot
@@ -68,7 +67,7 @@ class Template:
             if isinstance(part, str):
                 yield part
             elif isinstance(part, Slot):
-                yield part.padded(to_text(values[part.name]))
+                yield part.written(values[part.name])
             else:
                 yield part.separator.join(map(part.item.render, values[part.name]))
 
@@ -128,7 +127,9 @@ class Template:
 
 
 def _padded(slot: Slot, source: str) -> str:
-    """The expression of a value's text, filled up with blanks."""
+    """The expression of a value's text, as JSON or filled up with blanks."""
+    if slot.style is not None:
+        return f"json({source}, {slot.style})"
     if not slot.width:
         return source
     text, width = f"string({source})", abs(slot.width)
@@ -159,8 +160,9 @@ def _item(template: Template, sources: Mapping[str, str]) -> str:
         source = sources.get(part.name, cel.member("item", [part.name]))
         if isinstance(part, Rows):
             pieces.append(_joined(part, source, _within(part.name, sources)))
-        elif len(template.parts) == 1 and not part.width:
+        elif len(template.parts) == 1 and not part.width and part.style is None:
             return source
         else:
-            pieces.append(_padded(part, source) if part.width else f"string({source})")
+            plain = not part.width and part.style is None
+            pieces.append(f"string({source})" if plain else _padded(part, source))
     return " + ".join(pieces) or "''"

@@ -10,6 +10,7 @@ from typing import Final
 from envace_sdk.json import Json
 
 from ...expressions import to_text
+from .embedded import json_spans
 from .inline import bare_lists, list_spans
 
 __all__ = [
@@ -65,7 +66,7 @@ _EDGE: Final = re.compile(r"[\w/\\@~]")
 WORD, VALUE, NUMBER, TIME, KNOWN, MARK, BLANK, PAD, LIST = range(9)
 """Kinds of tokens: a word of language; something with digits or joined parts; a number; a date or a time of day; equal
 to a known value; a sign or several of the same; a blank character; several blanks that are no indentation;
-a list in brackets."""
+a list in brackets, or other JSON."""
 
 _KINDS: Final = {"number": NUMBER, "time": TIME, "blank": BLANK, "pad": PAD, "mark": MARK, "sign": MARK}
 _FEW: Final = 64
@@ -140,7 +141,9 @@ def _spans(text: str, known: Sequence[str]) -> list[tuple[int, int, int]]:
     """Where known texts and lists are, with their kinds; what was known within a list is a part of the list."""
     spans: list[tuple[int, int, int]] = []
     places = _known_places(text, known)
-    for begin, end in sorted((*list_spans(text), *bare_lists(text))):
+    found = list(json_spans(text))
+    found += [(begin, end) for begin, end in (*list_spans(text), *bare_lists(text)) if not _overlaps(found, begin, end)]
+    for begin, end in sorted(found):
         covered = any(first <= begin and end <= last for first, last in places)
         if not covered and (not spans or spans[-1][1] <= begin):
             spans.append((begin, end, LIST))
@@ -148,6 +151,10 @@ def _spans(text: str, known: Sequence[str]) -> list[tuple[int, int, int]]:
         if all(end <= first or last <= begin for first, last, _ in spans):
             spans.append((begin, end, KNOWN))
     return sorted(spans)
+
+
+def _overlaps(spans: Sequence[tuple[int, int]], begin: int, end: int) -> bool:
+    return any(begin < last and first < end for first, last in spans)
 
 
 def _plain_tokens(text: str, begin: int, end: int) -> Iterator[tuple[str, int]]:

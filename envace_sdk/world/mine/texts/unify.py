@@ -8,6 +8,7 @@ from typing import Final
 
 from .align import GAP, NUMBERS, align, common
 from .draft import Draft, Hole, Repeat, literal_of, merged
+from .embedded import style_of
 from .inline import SEPARATORS, items_of, plain_items
 from .padding import padded
 from .tokens import BLANK, KNOWN, LIST, MARK, NUMBER, PAD, TIME, Line, lines_of
@@ -77,6 +78,9 @@ def _quoted(columns: Sequence[_Column], index: int) -> bool:
 
 def _differing(texts: list[str], kind: int | None, quoted: bool) -> Draft:
     """A part that differs: a list of like items, or a hole."""
+    is_json, style = style_of(texts) if kind == LIST else (False, None)
+    if is_json:
+        return [Hole(texts, json=True, style=style)]
     bracketed = [items_of(text) for text in texts] if kind == LIST else []
     if bracketed and None not in bracketed:
         item = _item([item for items in bracketed for item in items or ()])
