@@ -89,7 +89,7 @@ from trade_rules import rule
 from envace_sdk.world.mine.explain import Example, explain
 from envace_sdk.world.mine.explain.verify import values
 from envace_sdk.world.mine.explain.table import timed
-for seed in range(12):
+for seed in range(5):
     random = Random(seed)
     scopes = fresh_scopes(30, random)
     targets = values(rule(random), [timed(scope) for scope in scopes])

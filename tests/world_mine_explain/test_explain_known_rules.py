@@ -57,6 +57,9 @@ RULES = [
     "sum(entity.lines.filter(x, x.kind == 'b').map(x, x.price))", "sum(entity.lines.map(x, x.qty * x.price))",
     "sum(entity.lines.map(x, x.qty * x.price)) + entity.rate",
     "round(sum(entity.lines.map(x, x.price)) / size(entity.lines), 2)",
+    "words(entity.text).filter(x, !(x in entity.tags))", "size(distinct(words(entity.text)))",
+    "entity.lines.filter(x, !has(args.limit) || x.qty <= args.limit)", "sum(entity.tags.map(x, size(x)))",
+    "entity.tags.filter(x, !(x in args.tags))", "lines(entity.text).map(x, '- ' + x).join('\\n')",
     # objects
     "{'a': args.id, 'b': {'n': args.qty + 1}, 'c': 'z'}", "merge(entity, {'status': 'closed'})",
     "merge(entity, {'stock': entity.stock - args.qty, 'status': args.mode})",

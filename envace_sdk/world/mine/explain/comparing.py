@@ -75,12 +75,12 @@ def _presence(table: Table) -> Iterator[Atom]:
     """What is there, and what is null."""
     everything = (1 << table.size) - 1
     for term in paths(table):
-        if not table.concerns(term):
-            continue
         absent = bits_of(row for row, value in enumerate(term.column) if value is UNSET or value is FAILED)
         empty = bits_of(row for row, value in enumerate(term.column) if value is None)
         if absent:
             yield Atom(table, everything & ~absent, absent, term.cost + 1, later(has, table, term))
+        if not table.concerns(term):
+            continue
         if empty:
             yield with_constant(table, term, "==", None, empty, everything & ~absent & ~empty)
         bare_values: tuple[Any, ...] = ("", [])

@@ -27,6 +27,9 @@ def pieces(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
     """One text as it is, or a part of it."""
     if goal.kind == "text":
         yield from (term for term in texts(table) if goal.met(term))
+        if any(goal.column[row][:1] in {"[", "{"} for row in goal.there):
+            written = (table.call("string", term) for term in places(table) if term.kind in {"list", "object"})
+            yield from (term for term in written if goal.met(term))
 
 
 def concatenation(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:

@@ -166,7 +166,7 @@ class _Search:
     def _trial(self, term: Term) -> Trial:
         found = self._trials.get(term.source)
         if found is None:
-            found = self._trials[term.source] = tried(term.source, self.scopes, self.targets)
+            found = self._trials[term.source] = tried(term.source, self.scopes, self.targets, most=self.allowed)
         return found
 
     def _counterexamples(self, terms: list[Term], known: set[int]) -> list[int]:

@@ -149,11 +149,12 @@ def _from(table: Table, goal: Goal, over: Term, solver: Solver) -> Iterator[Term
     inside = loop(table, over)
     if inside is None:
         return
-    tried: set[tuple[tuple[int, ...], ...]] = set()
+    tried: set[object] = set()
     for selection in _selections(goal, inside):
-        if selection.wanted in tried:
+        meant = (selection.wanted, selection.unsure)
+        if meant in tried:
             continue
-        tried.add(selection.wanted)
+        tried.add(meant)
         for chosen in selected(table, selection):
             if goal.met(chosen):
                 yield chosen
@@ -201,7 +202,8 @@ def _selections(goal: Goal, inside: Loop) -> Iterator[Selection]:
             alike = [row for row, keys in enumerate(among) if _alike(keys)]
             if len(alike) < len(among):
                 yield Selection(over, chosen, frozenset(alike))
-            elif whole and member is None:
+            if alike and whole and member is None:
+                # Equal elements are all taken or none of them, unless they are counted.
                 yield Selection(over, chosen)
     yield from _named(goal, inside, looks)
     if all(len(have) == len(want) for have, want in zip(over.column, goal.column, strict=True)):

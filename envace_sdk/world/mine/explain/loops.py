@@ -14,10 +14,11 @@ from .table import Table
 from .term import Term
 from .writing import Level, select
 
-__all__ = ["Loop", "field_of", "loop"]
+__all__ = ["Loop", "field_of", "loop", "sizes_of"]
 
 _MOST_ELEMENTS = 600
 _MOST_OUTER = 40
+_MOST_LISTS = 6
 """Paths of the surroundings that are seen from inside."""
 
 
@@ -27,6 +28,17 @@ def field_of(table: Table, over: Term, name: str) -> Term:
     column = table.rows(lambda items: _members(items, name), [over.column])
     source = f"{over.at(Level.MEMBER)}.map({variable}, {select(variable, name)})"
     return table.made(source, column, [over], Level.MEMBER, 2)
+
+
+def sizes_of(table: Table, over: Term) -> Term:
+    """`over.map(x, size(x))`."""
+    variable = table.unused_name()
+    column = table.rows(lambda items: [len(item) for item in items] if _texts(items) else FAILED, [over.column])
+    return table.made(f"{over.at(Level.MEMBER)}.map({variable}, size({variable}))", column, [over], Level.MEMBER, 3)
+
+
+def _texts(items: Any) -> bool:
+    return isinstance(items, list) and all(isinstance(item, str) for item in items)
 
 
 def _members(items: Any, name: str) -> Any:
@@ -62,7 +74,7 @@ class Loop:
             found.extend(level)
         self.own = list(found)
         """Paths of the elements themselves."""
-        for term in places(self.table)[:_MOST_OUTER]:
+        for term in [*places(self.table)[:_MOST_OUTER], *_other_lists(self.table)]:
             column = tuple(term.column[row] for row in self.owners)
             found.append(Term(term.source, column, term.cost, term.level, term.leaves))
         return sorted(found, key=lambda term: term.order)
@@ -114,6 +126,12 @@ class Loop:
             tuple(dict.fromkeys([*self.over.leaves, *leaves])),
             self.over.fitted + body.fitted,
         )
+
+
+def _other_lists(table: Table) -> list[Term]:
+    """Lists of the surroundings that are made of texts: an element may be in one of them."""
+    found: list[Term] = table.facts.get("sequences", [])
+    return [term for term in found if term.cost > 1][:_MOST_LISTS]
 
 
 def _bare(term: Term, root: Term) -> Term:

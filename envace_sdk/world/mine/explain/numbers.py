@@ -8,7 +8,7 @@ from itertools import combinations, islice
 from .collect import Collection
 from .column import kind_of
 from .lookups import is_map, places
-from .loops import loop
+from .loops import loop, sizes_of
 from .sequences import elements_of, sequences
 from .table import Table
 from .term import Term
@@ -54,8 +54,13 @@ def _of(table: Table, term: Term) -> Iterator[Term]:
 
 def _of_list(table: Table, term: Term) -> Iterator[Term]:
     yield table.call("size", term)
+    distinct = table.call("distinct", term)
+    if distinct.key != term.key:
+        yield table.call("size", distinct)
     if kind_of(elements_of(term)) == "number":
         yield from (table.call(name, term) for name in ("sum", "min", "max", "first", "last"))
+    elif kind_of(elements_of(term)) == "text" and table.focus is None:
+        yield table.call("sum", sizes_of(table, term))
 
 
 def _sums_of_products(table: Table, term: Term) -> Iterator[Term]:

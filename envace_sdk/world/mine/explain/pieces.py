@@ -15,6 +15,7 @@ from .timing import time_texts
 __all__ = ["plain_texts", "texts"]
 
 _MOST = 160
+_DIGITS = (2, 1, 3)
 _LONG = 400
 """Characters of a text that is no longer taken apart at blanks and dots."""
 _SEPARATORS = ("/", ".", "-", "_", ":", "@", ", ", ",", " ", "=", "#", "|", ";")
@@ -64,9 +65,10 @@ def values_of(term: Term) -> list[str]:
 
 
 def _decimals(table: Table, term: Term) -> Iterator[Term]:
-    digits = table.constant(2)
-    if digits is not None:
-        yield table.call("fixed", term, digits)
+    for count in _DIGITS:
+        digits = table.constant(count)
+        if digits is not None:
+            yield table.call("fixed", term, digits)
 
 
 def _joined(table: Table, plain: list[Term]) -> Iterator[Term]:

@@ -16,7 +16,7 @@ __all__ = ["cuts", "edits", "joins", "parts_between", "replacements", "wrapped"]
 
 _MOST = 16
 _MARKS = (" ", "_", "-", "/", ".", ",", ":", "\n", "\t", "&", "'", '"')
-_SEPARATORS = ("\n", ", ", ",", " ", "; ", ";", " | ", "|", "/", "-", " -> ", "\n\n", " and ")
+_SEPARATORS = ("\n", ", ", ",", " ", "; ", ";", " | ", "|", "/", "-", " -> ", "\n\n", " and ", "', '", '", "')
 _JOIN_STAGES = 4
 _LONG = 20_000
 _MOST_CONTEXT = 24

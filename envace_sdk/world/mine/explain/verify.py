@@ -16,6 +16,9 @@ from .column import FAILED, value_key
 __all__ = ["Trial", "tried", "values"]
 
 
+_AT_ONCE = 256
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """How an expression did."""
@@ -44,10 +47,15 @@ def values(source: str, scopes: Sequence[Mapping[str, Any]]) -> list[Any]:
     return found
 
 
-def tried(source: str, scopes: Sequence[Mapping[str, Any]], targets: Sequence[Json]) -> Trial:
-    """How the expression does."""
-    found = values(source, scopes)
-    missed = [row for row, value in enumerate(found) if not _same(value, targets[row])]
+def tried(source: str, scopes: Sequence[Mapping[str, Any]], targets: Sequence[Json], *, most: int) -> Trial:
+    """How the expression does; once it has missed more than `most` of the examples, the rest is not looked at."""
+    missed: list[int] = []
+    for begin in range(0, len(scopes), _AT_ONCE):
+        part = slice(begin, begin + _AT_ONCE)
+        found = zip(values(source, scopes[part]), targets[part], strict=True)
+        missed.extend(begin + row for row, (value, target) in enumerate(found) if not _same(value, target))
+        if len(missed) > most:
+            break
     return Trial(source, tuple(missed))
 
 
