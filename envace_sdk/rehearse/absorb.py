@@ -16,12 +16,23 @@ Shown: TypeAlias = tuple[str, str, dict[str, Json]]
 """Collection, key text, and what the answer shows of the entity."""
 
 
-def absorb(value: Json, rule: ToolRule | None, dynamics: Dynamics, state: State, *, only_new: bool = False) -> State:
+def absorb(
+    value: Json,
+    rule: ToolRule | None,
+    dynamics: Dynamics,
+    state: State,
+    *,
+    only_new: bool = False,
+    only_open: bool = False,
+) -> State:
     """The state with the entities of `value` in it: new ones added, known ones brought up to what is shown.
 
-    With `only_new` known ones stay as they are: an answer may show an entity with fields that are no part of it.
+    With `only_new` known ones stay as they are: an answer may show an entity with fields that are no part of it. With
+    `only_open` so do the collections of which all entities are known.
     """
     for collection, key, shown in shown_entities(value, rule, dynamics):
+        if only_open and not dynamics.collections[collection].open:
+            continue
         held = state.get(collection, key)
         if held is None:
             state = state.put(collection, key, shown)

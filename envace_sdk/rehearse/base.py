@@ -15,9 +15,9 @@ from envace_sdk.world.state import State
 
 __all__ = ["Context", "Delivery", "Layer", "Outcome", "Rehearsal", "Rehearser"]
 
-Layer = Literal["arguments", "fault", "fixture", "dynamics", "model", "schema"]
+Layer = Literal["arguments", "fault", "fixture", "dynamics", "model", "precedent", "schema"]
 """Which kind of evidence an answer rests on, strongest first; `arguments`: the call itself broke the schema;
-`fault`: a fault plan wanted it so."""
+`precedent`: calls like it were recorded; `fault`: a fault plan wanted it so."""
 
 Outcome = Literal["success"] | Status
 """The predicted status of a call."""
@@ -67,6 +67,8 @@ class Rehearsal:
     """What the call wrote, where the layer knows; None: whatever differs between the states."""
     fixture: Fixture | None = None
     """The recorded call that was answered from, if one was."""
+    told: str = ""
+    """The recorded episode whose precedent the answer follows, if it follows one."""
     fault: str | None = None
     """The kind of the fault that a plan injected."""
     delivery: Delivery | None = None

@@ -31,6 +31,7 @@ from .faults import deliver
 from .fixtures import FixtureRehearser, note_changes
 from .keyschemas import KeySchemas
 from .ladder import Ladder
+from .precedents import Precedents
 from .recalled import RecalledRehearser
 from .schema import SchemaRehearser
 from .shapes import entity_schema, properties
@@ -76,15 +77,18 @@ class Environment:
         observed = FixtureRehearser(everything, tools, self.dynamics, interpreter, self.recorded.matching)
         self._observed = observed
         self.start = observed.learn(start or State.start(dynamics=self.dynamics))
+        writing = frozenset(name for name in tools if observed.changes(ToolCall(name)))
+        precedents = Precedents(self.fixtures, tools, self.dynamics, writing, observed.states)
+        self._precedents = observed.open = precedents
         layers: list[Rehearser] = [observed]
         if not recorded_only:
             layers += [RecalledRehearser(observed, over_rules=True), DynamicsRehearser(interpreter)]
-        layers.append(RecalledRehearser(observed))
+        layers.append(RecalledRehearser(observed, precedents=precedents))
         if model is not None and not recorded_only:
             layers.append(model)
         if not recorded_only:
-            layers.append(SchemaRehearser(tuple(toolset), self.dynamics, interpreter, keys, self.fixtures))
-        self._ladder = Ladder(tools, self.dynamics, observed, layers)
+            layers.append(SchemaRehearser(tuple(toolset), self.dynamics, interpreter, keys, self.fixtures, precedents))
+        self._ladder = Ladder(tools, self.dynamics, observed, layers, precedents)
 
     @classmethod
     def load(
@@ -195,7 +199,8 @@ class Environment:
         """
         if call.name not in self.toolset:
             raise UnknownToolError(call.name)
-        return self._observed.observe(Fixture(call, result), state)
+        after = self._observed.observe(Fixture(call, result), state)
+        return self._precedents.note(after, call, result)
 
     def recall(self, method: str, call: ToolCall, state: State) -> Fixture | None:
         """What was recorded of a request that calls no tool: true in `state` if possible, else as it was seen last."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -31,7 +31,9 @@ from envace_sdk.world.keys import get_path, key_text
 from envace_sdk.world.state import State
 
 from .absorb import absorb, amend, shown_entities
+from .agreement import Agreement
 from .base import Context, Outcome, Rehearsal
+from .proven import Proven
 from .soundness import Soundness
 
 __all__ = ["RECALLED", "FixtureRehearser", "call_digest", "note_changes", "place_of", "writes"]
@@ -40,6 +42,7 @@ EVERYTHING = "*"
 UNKNOWN = "?"
 """Scope of writes by tools of which no rule says what they change: whoever reads anything depends on it."""
 _VAGUE = frozenset({EVERYTHING, UNKNOWN})
+_HALF = 0.5
 RECALLED = 0.7
 """Confidence in what was recorded of a tool of unknown effect, in another order."""
 
@@ -93,6 +96,8 @@ class FixtureRehearser:
         self._matching = matching or Matching()
         self._held: dict[str, list[_Held]] = {}
         self._fixtures = tuple(fixtures)
+        self.states: dict[int, State] = {}
+        """By the identity of a fixture, the world before it, as the rules have it."""
         self.is_recorded = any(fixture.call.client is not None for fixture in fixtures)
         """Whether a recorder made any of the fixtures: then a call without one is worth a word."""
         self._found: set[tuple[str, str]] = set()
@@ -101,6 +106,10 @@ class FixtureRehearser:
         self._essences: dict[tuple[str, str], list[tuple[str, Json]]] = {}
         self._farsighted: frozenset[str] = frozenset()
         """Tools that read more than their rules say: any write may change what they answer."""
+        self._proven = Proven(self._fixtures, self.states, self._run)
+        self._agreement: Agreement | None = None
+        self.open: Container[str] = ()
+        """Tools whose recordings a layer below compares."""
         self._restless: frozenset[str] = frozenset()
         """Tools whose answers change by themselves: they tell the time, or count their calls."""
 
@@ -130,10 +139,12 @@ class FixtureRehearser:
 
     def _observe(self, episodes: Iterable[Sequence[Fixture]], start: State) -> None:
         self._held = {}
+        self.states.clear()
         for episode in episodes:
             state = start
             for fixture in sorted(episode, key=lambda f: f.position):
                 is_known = fixture.is_call and fixture.call.name in self._tools
+                self.states[id(fixture)] = state
                 scopes = self._reads(fixture.call, state) if is_known else (UNKNOWN, EVERYTHING)
                 key = self._key(fixture.method, fixture.call)
                 self._held.setdefault(key, []).append(_Held(fixture, scopes, _history(state, scopes)))
@@ -188,6 +199,8 @@ class FixtureRehearser:
         Not for a read whose entities have been written since: it would take the write back.
         """
         rule = self._dynamics.tools.get(call.name)
+        if (self._proven.share(call.name) or 0.0) >= RECALLED:
+            return False
         if call.name in self._restless:
             return True
         if rule is None or rule.effect == "opaque" or rule.confidence >= RECALLED:
@@ -222,14 +235,28 @@ class FixtureRehearser:
         fixture = self.find(call, context.state)
         if fixture is None:
             return None
+        confidence = self._confidence(call.name)
+        if confidence < 1.0 and (self._proven.share(call.name) or _HALF * (call.name in self.open)) > confidence:
+            return None
         state = self._after(fixture, context.state)
         outcome: Outcome = "success"
         if fixture.result.is_error:
             predicted = self._run(call, context.state)
             outcome = predicted.outcome if predicted is not None and predicted.error is not None else "unknown"
         return Rehearsal(
-            fixture.result, state, "fixture", outcome, 1.0, f"observed as {place_of(fixture)}", fixture=fixture
+            fixture.result, state, "fixture", outcome, confidence, f"observed as {place_of(fixture)}", fixture=fixture
         )
+
+    def _confidence(self, tool: str) -> float:
+        """In an answer that was recorded in the same situation: episodes may begin in different states."""
+        if self._agreement is None:
+            self._agreement = Agreement(
+                ((key, held.scopes, held.history, _likeness(held.fixture, Client())), held.fixture)
+                for key, group in self._held.items()
+                for held in group
+                if held.fixture.is_call
+            )
+        return self._agreement.share(tool)
 
     def observe(self, fixture: Fixture, state: State) -> State:
         """The state after a call that was really answered so, whatever would have been rehearsed."""

@@ -18,6 +18,7 @@ from .absorb import absorb
 from .base import Context, Rehearsal, Rehearser
 from .faults import refused, spoiled
 from .fixtures import FixtureRehearser, call_digest
+from .precedents import Precedents
 
 __all__ = ["Ladder"]
 
@@ -33,11 +34,13 @@ class Ladder:
         dynamics: Dynamics,
         fixtures: FixtureRehearser,
         layers: Sequence[Rehearser],
+        precedents: Precedents,
     ) -> None:
         self._tools = tools
         self._dynamics = dynamics
         self._fixtures = fixtures
         self._layers = layers
+        self._precedents = precedents
         self._arguments: dict[str, Validator] = {}
 
     async def rehearse(
@@ -111,6 +114,8 @@ class Ladder:
         after = rehearsal.state
         if rehearsal.layer == "model" and not rehearsal.result.is_error:
             after = absorb(rehearsal.result.value(), rule, self._dynamics, after)
+        told = rehearsal.fixture.episode if rehearsal.fixture is not None else rehearsal.told
+        after = self._precedents.note(after, call, rehearsal.result, told)
         changing = self._fixtures.changes(call) and not rehearsal.result.is_error
         if changing:
             after = self._fixtures.advance(before, after, call, rehearsal.writes).tick()

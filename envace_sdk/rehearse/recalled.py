@@ -6,6 +6,7 @@ from envace_sdk.tools.model import ToolCall
 
 from .base import Context, Outcome, Rehearsal
 from .fixtures import RECALLED, FixtureRehearser, place_of
+from .precedents import Precedents
 
 __all__ = ["RecalledRehearser"]
 
@@ -18,7 +19,10 @@ class RecalledRehearser:
         over_rules: only where that is better evidence than the rule of the tool.
     """
 
-    def __init__(self, fixtures: FixtureRehearser, *, over_rules: bool = False) -> None:
+    def __init__(
+        self, fixtures: FixtureRehearser, *, over_rules: bool = False, precedents: Precedents | None = None
+    ) -> None:
+        self._precedents = precedents
         self._fixtures = fixtures
         self._over_rules = over_rules
 
@@ -26,6 +30,9 @@ class RecalledRehearser:
         """Answer as recorded; the world stays as it is, since what the call changes is not known."""
         if self._over_rules and not self._fixtures.outranks_rule(call, context.state):
             return None
+        if self._precedents is not None and call.name in self._precedents and self._precedents.is_compared(call.name):
+            told = self._precedents.tell(call, context)
+            return None if told is None or told.kind == "told" else self._precedents.rehearse(call, context)
         fixture = self._fixtures.recall(call, context.state)
         if fixture is None:
             return None

@@ -23,6 +23,7 @@ from envace_sdk.world.state import State
 from .answers import present
 from .base import Context, Rehearsal
 from .keyschemas import KeySchemas
+from .precedents import Precedents
 from .shapes import answer_schema, carried, entity_schema, properties
 
 __all__ = ["SchemaRehearser"]
@@ -44,12 +45,14 @@ class SchemaRehearser:
         interpreter: Interpreter,
         keys: KeySchemas,
         fixtures: Sequence[Fixture] = (),
+        precedents: Precedents | None = None,
     ) -> None:
         self._tools = tools
         self._dynamics = dynamics
         self._interpreter = interpreter
         self._keys = keys
         self._fixtures = fixtures
+        self._precedents = precedents
 
     async def rehearse(self, call: ToolCall, context: Context) -> Rehearsal | None:
         """Invent what the world lacks, or the answer itself.
@@ -58,6 +61,8 @@ class SchemaRehearser:
             DynamicsError: the rule that an invented entity opens the way for cannot be evaluated.
             UnsatisfiableError: the tool's output schema admits nothing.
         """
+        if self._precedents is not None and (r := self._precedents.rehearse(call, context)) is not None:
+            return r
         rule = self._dynamics.tools.get(call.name)
         if rule is not None and rule.collection is not None:
             state = self._populate(rule, rule.collection, call, context)

@@ -1,0 +1,81 @@
+"""Recorded calls as cases: each in the situation in which it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from functools import cached_property
+
+from envace_sdk.tools.fixture import Fixture
+from envace_sdk.world.state import State
+
+from .events import Event
+from .features import Features, features
+from .forms import Form, form_of
+from .scene import REMEMBERED, Scene
+
+__all__ = ["Case", "cases_of"]
+
+
+class Case:
+    """One recorded call and its answer, with what came before it in the same episode."""
+
+    def __init__(self, fixture: Fixture, event: Event, events: Sequence[Event], at: int, state: State | None) -> None:
+        self.fixture = fixture
+        self.event = event
+        """The call with its answer as data."""
+        self.episode = fixture.episode
+        self.events = events
+        """The remembered events of the episode."""
+        self.at = at
+        """How many of them came before."""
+        self.state = state
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether it is one of the remembered events."""
+        return self.at < len(self.events) and self.events[self.at] is self.event
+
+    @cached_property
+    def scene(self) -> Scene:
+        """The situation it was made in."""
+        past = self.events[max(0, self.at - REMEMBERED) : self.at]
+        return Scene(self.event.tool, self.event.arguments, past, self.state)
+
+    @cached_property
+    def form(self) -> Form:
+        """The form of the answer."""
+        given = (*self.scene.given, ("", self.event.tool, self.event.tool))
+        return form_of(self.event.value, is_error=self.event.is_error, given=given)
+
+    @cached_property
+    def features(self) -> Features:
+        """The features of the situation, but for what only other episodes can tell."""
+        return features(self.scene)
+
+
+def cases_of(
+    fixtures: Sequence[Fixture], states: Mapping[int, State], tools: Set[str], remembered: Set[str]
+) -> list[Case]:
+    """The recorded calls of these tools as cases, episode by episode.
+
+    Args:
+        fixtures: recorded calls.
+        states: by the identity of a fixture, the world before it, as far as it is known.
+        tools: the tools that cases are wanted of.
+        remembered: the tools whose calls a world remembers; the others happened unseen.
+    """
+    episodes: dict[str, list[Fixture]] = {}
+    for fixture in fixtures:
+        if fixture.call.name in tools or fixture.call.name in remembered:
+            episodes.setdefault(fixture.episode, []).append(fixture)
+    found = []
+    for episode in episodes.values():
+        events: list[Event] = []
+        for fixture in sorted(episode, key=lambda each: each.position):
+            call, result = fixture.call, fixture.result
+            event = Event(call.name, call.arguments, result.value(), is_error=result.is_error, result=result)
+            if call.name in tools:
+                found.append(Case(fixture, event, events, len(events), states.get(id(fixture))))
+            if call.name in remembered:
+                events.append(event)
+    return found

@@ -1,0 +1,62 @@
+"""What happened in a world, kept in its history as far as later answers may depend on it."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Final
+
+from envace_sdk.json import UNSET, Json
+from envace_sdk.tools.model import ToolCall, ToolResult
+from envace_sdk.world.state import State
+
+from .events import Event, call_key
+from .scene import REMEMBERED
+
+__all__ = ["noted", "read_journal"]
+
+_COUNT: Final = "~"
+_LONGEST: Final = 20_000
+"""An event whose text is longer is remembered without its answer, and one whose arguments are, not at all."""
+
+
+def noted(state: State, call: ToolCall, result: ToolResult, told: str) -> State:
+    """The state in which the call has happened; the oldest is forgotten when there are too many.
+
+    `told` is the episode whose precedent the answer follows, if any.
+    """
+    row: list[Json] = [call.name, call_key(call.name, call.arguments), result.is_error, told, dict(call.arguments)]
+    answer = [*result.content] if result.structured is UNSET else [*result.content, {"data": result.structured}]
+    text = json.dumps([*row, *map(dict, answer)], separators=(",", ":"))
+    if len(text) > _LONGEST:
+        text = json.dumps(row, separators=(",", ":"))
+    if len(text) > _LONGEST:
+        return state
+    count = _count(state)
+    history = state.history.set(f"{_COUNT}{count % REMEMBERED}", text).set(_COUNT, str(count + 1))
+    return state.replace(history=history)
+
+
+def read_journal(state: State) -> list[Event]:
+    """The events, oldest first."""
+    count = _count(state)
+    rows = (state.history.get(f"{_COUNT}{n % REMEMBERED}", "") for n in range(max(0, count - REMEMBERED), count))
+    return [event for row in rows if (event := _event(row)) is not None]
+
+
+def _count(state: State) -> int:
+    text = state.history.get(_COUNT, "0")
+    return int(text) if text.isdecimal() else 0
+
+
+@lru_cache(maxsize=4096)
+def _event(text: str) -> Event | None:
+    try:
+        tool, key, is_error, told, arguments, *answer = json.loads(text)
+    except (ValueError, RecursionError):
+        return None  # a snapshot may hold anything
+    data = [block["data"] for block in answer if "type" not in block]
+    blocks = tuple(block for block in answer if "type" in block)
+    result = ToolResult(blocks, data[0] if data else UNSET, is_error=is_error) if answer else None
+    value = None if result is None else result.value()
+    return Event(tool, arguments, value, is_error=is_error, key=key, told=told, result=result)

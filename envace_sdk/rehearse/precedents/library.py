@@ -1,0 +1,176 @@
+"""All recorded cases of a toolset, and the answers that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from .book import Book
+from .cases import Case
+from .commons import Commons
+from .events import Event
+from .features import Features, features
+from .fresh import Fresh, Maker
+from .retell import Retelling, retold_result
+from .scene import Scene
+from .told import Kind, Told
+from .trust import Trust
+from .vocabulary import Vocabulary
+
+__all__ = ["Library"]
+
+_ERROR = 0.4
+"""From which likelihood on an error is answered: below one half, since errors are the rarer and matter as much."""
+_SURE_ERROR = 0.6
+"""The same for a tool that has only been seen to succeed."""
+_SAME = 0.5
+_LIKELY = 0.75
+_MOST_PLAYED = 600
+"""Calls that are tried to see how far answers can be trusted."""
+
+
+class Library:
+    """What can be told from recorded cases. Learns when it is first asked, and is not changed by what it is asked."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self._cases = cases
+        by_tool: dict[str, list[Case]] = {}
+        for case in cases:
+            by_tool.setdefault(case.event.tool, []).append(case)
+        self._by_tool = by_tool
+        self._books: dict[str, Book] = {}
+
+    def __contains__(self, tool: object) -> bool:
+        return tool in self._by_tool
+
+    def tell(
+        self, scene: Scene, seed: str = "", *, known: Features | None = None, succeeds: bool = False
+    ) -> Told | None:
+        """The answer to a call in its situation; None for a tool without cases.
+
+        Args:
+            scene: the call and its situation.
+            seed: of what is made by chance.
+            known: the features of the situation, where they were found already.
+            succeeds: it is known that the call is no error.
+        """
+        if scene.tool not in self._by_tool:
+            return None
+        book = self._book(scene.tool)
+        again = scene.again
+        if again is not None and again.result is not None and self._repeats(scene, again, succeeds=succeeds):
+            return Told(again.result, "repeated")
+        row = {
+            **(features(scene) if known is None else known),
+            **self._vocabulary.usual(scene),
+            "twin": book.twin_form(scene.key),
+        }
+        shares = book.shares(row)
+        is_error = self._fails(book, shares, row) and not (succeeds and book.has_successes)
+        name = book.likely_success(shares) if not is_error else ""
+        if is_error:
+            book, name = self._error(book, shares, row)
+        case = book.precedent(name, scene.key, row, _told(scene))
+        retelling = Retelling(
+            book.explained(is_error=is_error),
+            book.fresh(is_error=is_error),
+            case.scene,
+            scene,
+            Maker(scene, seed),
+            self._vocabulary,
+        )
+        kind: Kind = "twin" if case.event.key == scene.key else "told"
+        is_likely = shares.get(name, 0.0) >= _LIKELY
+        return Told(retold_result(case.fixture.result, retelling), kind, case, is_likely)
+
+    def confidence(self, tool: str, told: Told) -> float:
+        """How probable it is that the answer is right."""
+        return self._trust.confidence(tool, told)
+
+    @cached_property
+    def _trust(self) -> Trust:
+        """Measured on some of the episodes, as evenly from both halves as the bound allows."""
+        trust = Trust()
+        episodes: dict[str, list[Case]] = {}
+        for case in self._cases:
+            episodes.setdefault(case.episode, []).append(case)
+        if len(episodes) < 2:
+            return trust
+        played = 0
+        for name in _spread(list(episodes)):
+            half = self._halves[1 - self._half_of[name]]
+            cases = episodes[name][:_MOST_PLAYED]
+            trust.play(cases, half.tell, self._fresh)
+            played += len(cases)
+            if played >= _MOST_PLAYED:
+                break
+        return trust
+
+    def _fresh(self, tool: str) -> Mapping[str, Fresh]:
+        return self._book(tool).fresh(is_error=False)
+
+    @cached_property
+    def _half_of(self) -> dict[str, int]:
+        episodes = dict.fromkeys(case.episode for case in self._cases)
+        return {episode: place % 2 for place, episode in enumerate(episodes)}
+
+    @cached_property
+    def _halves(self) -> list[Library]:
+        halves = [[case for case in self._cases if self._half_of[case.episode] == half] for half in (0, 1)]
+        return [Library(half) for half in halves if half]
+
+    def _repeats(self, scene: Scene, again: Event, *, succeeds: bool) -> bool:
+        """Whether the call is answered as the same one before it was; not where each success makes something new."""
+        if succeeds if again.is_error else bool(self._fresh(scene.tool)):
+            return False
+        return self._commons.repeats(scene, again) >= _SAME
+
+    def _fails(self, book: Book, shares: Mapping[str, float], row: Features) -> bool:
+        pooled = self._commons.error(row, book.tool)
+        if not book.has_errors:
+            return pooled > _SURE_ERROR
+        own = sum(share for name, share in shares.items() if book.forms[name].is_error)
+        return not book.has_successes or (own + pooled) / 2 > _ERROR
+
+    def _error(self, book: Book, shares: Mapping[str, float], row: Features) -> tuple[Book, str]:
+        """The likeliest error, which may be one that only other tools were seen to answer."""
+        likely = self._commons.kinds(row, book.tool)
+        own = {name: share for name, share in shares.items() if book.forms[name].is_error}
+        total = sum(own.values())
+        for name, share in own.items():
+            likely[name] = likely.get(name, 0.0) + share / total
+        for name in sorted(likely, key=lambda each: (-likely[each], each)):
+            if name in book.forms:
+                return book, name
+            for tool in self._by_tool:
+                if name in self._book(tool).forms:
+                    return self._book(tool), name
+        raise AssertionError("an error is told where none was seen")
+
+    def _book(self, tool: str) -> Book:
+        if tool not in self._books:
+            self._books[tool] = Book(tool, self._by_tool[tool], self._vocabulary)
+        return self._books[tool]
+
+    @cached_property
+    def _commons(self) -> Commons:
+        return Commons(self._cases, lambda case: self._book(case.event.tool).row(case))
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(self._cases)
+
+
+def _told(scene: Scene) -> dict[str, int]:
+    """How often an answer in this world followed each episode."""
+    counts: dict[str, int] = {}
+    for event in scene.past:
+        if event.told:
+            counts[event.told] = counts.get(event.told, 0) + 1
+    return counts
+
+
+def _spread(names: Sequence[str]) -> list[str]:
+    """The names in an order in which any first few are from everywhere."""
+    order = sorted(range(len(names)), key=lambda at: (int(f"{at:032b}"[::-1], 2), at))
+    return [names[at] for at in order]

@@ -1,0 +1,165 @@
+"""The layer of precedents: what the real server answered to calls like this one, told again for this one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from envace_sdk.json import UNSET, Json
+from envace_sdk.jsonschema import compile_schema, generate
+from envace_sdk.tools.fixture import Fixture
+from envace_sdk.tools.model import Tool, ToolCall, ToolResult
+from envace_sdk.world.dynamics import Dynamics, ToolRule
+from envace_sdk.world.state import State
+from envace_sdk.world.statuses import status_of
+
+from ..absorb import absorb
+from ..answers import REWRITTEN
+from ..base import Context, Rehearsal
+from .cases import cases_of
+from .grounding import grounded
+from .journal import noted, read_journal
+from .library import Library
+from .retell import with_value
+from .scene import Scene
+from .told import Told
+
+__all__ = ["Precedents"]
+
+
+class Precedents:
+    """Answers calls that rules leave open, where calls of the same tool were recorded.
+
+    Recorded episodes may have begun in another state than this world: their answers are no facts here. What is taken
+    from them is when the tool fails and how, and the form of its answers; the values come from the call and from what
+    has happened in this world, as far as the recordings show that they do.
+
+    Args:
+        fixtures: recorded calls.
+        tools: the toolset.
+        dynamics: its rules.
+        writing: the tools that may change the world.
+        states: by the identity of a fixture, the world before it, as far as it is known.
+    """
+
+    def __init__(
+        self,
+        fixtures: Sequence[Fixture],
+        tools: Mapping[str, Tool],
+        dynamics: Dynamics,
+        writing: frozenset[str],
+        states: Mapping[int, State],
+    ) -> None:
+        self._dynamics = dynamics
+        self._states = states
+        self._fixtures = [fixture for fixture in fixtures if fixture.call.name in tools]
+        recorded = {fixture.call.name for fixture in self._fixtures}
+        silent = frozenset(name for name in tools if _is_silent(dynamics.tools.get(name)))
+        unseen = frozenset(name for name in tools if _meets_the_unseen(dynamics.tools.get(name), dynamics))
+        self._told = recorded & (silent | unseen)
+        self._noted = (silent | writing) if self._told else frozenset()
+        self._latest: tuple[State, ToolCall, Told | None] | None = None
+
+    def __contains__(self, tool: object) -> bool:
+        """Whether calls of the tool are recorded, and may be left open by its rule."""
+        return tool in self._told
+
+    def is_compared(self, tool: str) -> bool:
+        """Whether calls of the tool are recorded in several episodes."""
+        return tool in self._several
+
+    def tell(self, call: ToolCall, context: Context) -> Told | None:
+        """What is answered after a precedent; None where there is none."""
+        if call.name not in self._told:
+            return None
+        latest = self._latest
+        if latest is not None and latest[0] is context.state and latest[1] == call:
+            return latest[2]
+        rule = self._dynamics.tools.get(call.name)
+        scene = Scene(call.name, call.arguments, read_journal(context.state), context.state)
+        succeeds = rule is not None and rule.effect == "compute" and bool(rule.requires)
+        told = self._library.tell(scene, str(context.state.seed), succeeds=succeeds)
+        self._latest = context.state, call, told
+        return told
+
+    def rehearse(self, call: ToolCall, context: Context) -> Rehearsal | None:
+        """Answer after a precedent; None where there is none.
+
+        Raises:
+            UnsatisfiableError: the tool's output schema admits nothing.
+        """
+        told = self.tell(call, context)
+        if told is None:
+            return None
+        result, state = told.result, context.state
+        confidence = self._library.confidence(call.name, told)
+        if result.is_error:
+            return Rehearsal(
+                result, state, "precedent", status_of(_said(result)), confidence, told.reason, told=told.episode
+            )
+        rule = self._dynamics.tools.get(call.name)
+        value = grounded(result.value(), rule, self._dynamics, state)
+        if value is not UNSET:
+            result = with_value(result, value)
+        fitted = _fitted(result, call, context)
+        if fitted is not result:
+            result, confidence = fitted, min(confidence, REWRITTEN)
+        state = absorb(result.value(), rule, self._dynamics, state, only_new=True, only_open=True)
+        return Rehearsal(result, state, "precedent", "success", confidence, told.reason, told=told.episode)
+
+    def note(self, state: State, call: ToolCall, result: ToolResult, told: str = "") -> State:
+        """The state that remembers the call and its answer, if later answers may depend on it.
+
+        `told` is the episode that the answer followed, if it followed one.
+        """
+        return noted(state, call, result, told) if call.name in self._noted else state
+
+    @cached_property
+    def _library(self) -> Library:
+        return Library(cases_of(self._fixtures, self._states, self._told, self._noted))
+
+    @cached_property
+    def _several(self) -> frozenset[str]:
+        episodes: dict[str, set[str]] = {}
+        for fixture in self._fixtures:
+            episodes.setdefault(fixture.call.name, set()).add(fixture.episode)
+        return frozenset(tool for tool, found in episodes.items() if len(found) > 1)
+
+
+def _is_silent(rule: ToolRule | None) -> bool:
+    """Whether a rule says nothing of what is answered."""
+    if rule is None or rule.effect == "opaque":
+        return True
+    told = rule.returns
+    says_something = told.extra or (told.value, told.object, told.text) != (None, None, None)
+    return rule.effect == "compute" and not rule.also and not says_something
+
+
+def _meets_the_unseen(rule: ToolRule | None, dynamics: Dynamics) -> bool:
+    """Whether a call may be about something that the world has not seen, and that may be there all the same."""
+    return rule is not None and rule.collection is not None and dynamics.collections[rule.collection].open
+
+
+def _fitted(result: ToolResult, call: ToolCall, context: Context) -> ToolResult:
+    """The result itself where the output schema admits it (or there is none), else mended."""
+    schema = context.tool.output_schema
+    if schema is None:
+        return result
+    value = result.value()
+    if compile_schema(schema, where=context.tool.name).is_valid(value):
+        return result if result.structured is not UNSET else replace(result, structured=value)
+    mended = generate(
+        schema,
+        random=context.random,
+        clock=context.state.clock,
+        known=value,
+        hints=call.arguments,
+        name=context.tool.name,
+    )
+    return with_value(result, mended) if result.structured is not UNSET else ToolResult.json(mended, structured=True)
+
+
+def _said(result: ToolResult) -> str:
+    value: Json = result.value()
+    return value if isinstance(value, str) else result.first_text

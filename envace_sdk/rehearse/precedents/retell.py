@@ -1,0 +1,173 @@
+"""A recorded answer told again for another call: with its values in the place of the recorded ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from envace_sdk.json import UNSET, Json
+from envace_sdk.tools.model import ToolResult
+
+from .explained import Explained, bounded, part_text
+from .fresh import Fresh, Maker, tokens
+from .origins import canonical, value_of
+from .scene import Scene
+from .vocabulary import Vocabulary
+
+__all__ = ["Retelling", "retold_result", "with_value"]
+
+_DEPTH = 60
+_MOST_TEXT = 200_000
+_STYLES: Final[tuple[dict[str, Json], ...]] = (
+    {"ensure_ascii": False},
+    {"ensure_ascii": False, "indent": 2},
+    {"ensure_ascii": False, "separators": (",", ":")},
+    {"ensure_ascii": False, "indent": 4},
+    {},
+    {"indent": 2},
+    {"separators": (",", ":")},
+    {"indent": 4},
+)
+"""How servers write JSON."""
+
+
+class Retelling:
+    """One precedent, told for one call. Notes which values it changed."""
+
+    def __init__(
+        self,
+        explained: Explained,
+        fresh: Mapping[str, Fresh],
+        then: Scene,
+        now: Scene,
+        maker: Maker,
+        vocabulary: Vocabulary,
+    ) -> None:
+        self._explained = explained
+        self._fresh = fresh
+        self._then = then
+        self._now = now
+        self._maker = maker
+        self._vocabulary = vocabulary
+        self.changed: dict[str, str] = {}
+        """Recorded texts, and what stands in their place."""
+
+    def value(self, value: Json, place: str = "", depth: int = 0) -> Json:
+        """The answer, or a part of it, as this call would have it."""
+        new = self._whole(value, place)
+        if new is UNSET:
+            if isinstance(value, dict) and depth < _DEPTH:
+                return {name: self.value(part, f"{place}/{name}", depth + 1) for name, part in value.items()}
+            if isinstance(value, list) and depth < _DEPTH:
+                return [self.value(part, f"{place}/*", depth + 1) for part in value]
+            new = self.text(value, place) if isinstance(value, str) else value
+        old_text, new_text = part_text(value), part_text(new)
+        if old_text is not None and new_text is not None and old_text != new_text:
+            self.changed[old_text] = new_text
+        return new
+
+    def _whole(self, value: Json, place: str) -> Json:
+        for origin in self._explained.wholes.get(place, ()):
+            then, now = value_of(origin, self._then), value_of(origin, self._now)
+            if then is UNSET:
+                if origin.kind == "argument" and now is not UNSET:
+                    return now  # it was left out there, and is given here
+            elif canonical(then) == canonical(value):
+                if now is not UNSET:
+                    return now
+                if place in self._explained.defaults:
+                    return self._explained.defaults[place]
+        if place in self._fresh and isinstance(value, str | int):
+            return self._maker.make(place, self._fresh[place], value)
+        return UNSET
+
+    def text(self, text: str, place: str) -> str:
+        """A text with those of its parts replaced that came from the call or from what was before it."""
+        if len(text) > _MOST_TEXT:
+            return text
+        pairs: dict[str, str] = {}
+        for origin in self._explained.parts.get(place, ()):
+            then, now = part_text(value_of(origin, self._then)), part_text(value_of(origin, self._now))
+            if then is not None and now is not None and then in text:
+                pairs.setdefault(then, now)
+        for word in tokens(text):
+            if word not in pairs and self._is_new(word):
+                pairs[word] = self._maker.rename(word)
+        return substituted(text, pairs)
+
+    def _is_new(self, word: str) -> bool:
+        """Whether a word was first seen in the answer of the precedent."""
+        return self._vocabulary.is_private(word) and not any(
+            word in event.shown_texts or word in event.given_texts for event in self._then.past
+        )
+
+
+def substituted(text: str, pairs: Mapping[str, str]) -> str:
+    """The text with every pair replaced at once, the longest first."""
+    changes = {old: new for old, new in pairs.items() if old != new and old in text}
+    if not changes:
+        return text
+    pattern = "|".join(bounded(old).pattern for old in sorted(changes, key=lambda old: (-len(old), old)))
+    return re.sub(pattern, lambda match: changes[match.group()], text)
+
+
+def retold_result(result: ToolResult, retelling: Retelling) -> ToolResult:
+    """The whole result of the precedent, told again: data, and the same data or words in its texts."""
+    structured = UNSET if result.structured is UNSET else retelling.value(result.structured)
+    content = []
+    for at, block in enumerate(result.content):
+        text = block.get("text")
+        if block.get("type") != "text" or not isinstance(text, str):
+            content.append(block)
+            continue
+        content.append({**block, "text": _retold_text(text, result, structured, retelling, first=at == 0)})
+    fault = result.fault
+    if fault is not None and isinstance(fault.get("message"), str):
+        fault = {**fault, "message": str(content[0]["text"]) if content else fault["message"]}
+    return replace(result, content=tuple(content), structured=structured, fault=fault, wire=None, meta={})
+
+
+def with_value(result: ToolResult, value: Json) -> ToolResult:
+    """The result with other data, written as its own is."""
+    before = result.value()
+    content = [
+        {**block, "text": _written(value, str(block["text"]))}
+        if block.get("type") == "text" and _parsed(str(block.get("text"))) == before
+        else block
+        for block in result.content
+    ]
+    return replace(result, content=tuple(content), structured=UNSET if result.structured is UNSET else value)
+
+
+def _retold_text(text: str, result: ToolResult, structured: Json, retelling: Retelling, *, first: bool) -> str:
+    data = _parsed(text)
+    if structured is not UNSET:
+        if data is not UNSET and canonical(data) == canonical(result.structured):
+            return _written(structured, text)
+        return substituted(text, retelling.changed)
+    if first and data is not UNSET:
+        return _written(retelling.value(data), text)
+    return str(retelling.value(text)) if first else substituted(text, retelling.changed)
+
+
+def _parsed(text: str) -> Json:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return UNSET
+
+
+def _written(value: Json, like: str) -> str:
+    """The value as JSON, in the style of another JSON text."""
+    return json.dumps(value, **_STYLES[_style(like)])
+
+
+@lru_cache(maxsize=512)
+def _style(text: str) -> int:
+    """Which style a JSON text is written in; the first where it is none of them."""
+    data = json.loads(text)
+    return next((at for at, style in enumerate(_STYLES) if json.dumps(data, **style) == text), 0)

@@ -1,0 +1,45 @@
+"""An answer after a precedent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from envace_sdk.tools.model import ToolResult
+
+from .cases import Case
+
+__all__ = ["Kind", "Told"]
+
+Kind = Literal["repeated", "twin", "told"]
+"""As before in this world; as the very same call elsewhere; as one like it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is answered, and what it rests on."""
+
+    result: ToolResult
+    kind: Kind
+    case: Case | None = None
+    """The precedent."""
+    is_likely: bool = True
+    """Whether the form of the answer was hardly in doubt."""
+
+    @property
+    def episode(self) -> str:
+        """The episode it was told after."""
+        return "" if self.case is None else self.case.episode
+
+    @property
+    def evidence(self) -> str:
+        """Answers of which the same can be expected are alike in this."""
+        return f"{self.kind} {'error' if self.result.is_error else 'success'}{'' if self.is_likely else ' in doubt'}"
+
+    @property
+    def reason(self) -> str:
+        """What it rests on, in words."""
+        if self.case is None:
+            return "answered so before, and hardly changed since"
+        place = f"call {self.case.fixture.position + 1} of recording {self.case.episode!r}"
+        return f"the same call was answered so as {place}" if self.kind == "twin" else f"after {place}"
