@@ -146,4 +146,5 @@ def _ordered(found: Mapping[Template, Sequence[Text]]) -> list[Template]:
                 continue
             if all(reads(template, text.text) for text in found[other]):
                 needless.add(other)
-    return sorted(support.keys() - needless, key=lambda one: (general[one], -support[one], -one.literal, str(one)))
+    needed = [template for template in support if template not in needless]
+    return sorted(needed, key=lambda one: (general[one], -support[one], -one.literal, str(one)))

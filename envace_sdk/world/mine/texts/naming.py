@@ -50,7 +50,7 @@ class _Namer:
         if not name and kind == "integer" and isinstance(after, str):
             found = _NOUN.match(after)
             name = _as_name(found.group(1)) if found and found.group(1) not in _VERBS else ""
-        if hole.width and kind == "word":
+        if hole.width and kind not in ("integer", "number"):
             kind = "text"
         options = tuple(sorted(set(hole.values))) if kind == "choice" else ()
         return Slot(self._name(name, "slot"), kind, options, hole.width, hole.style)

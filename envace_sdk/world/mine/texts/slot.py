@@ -29,6 +29,7 @@ Kind: TypeAlias = Literal["word", "text", "integer", "number", "lines", "space",
 INTEGER: Final = re.compile(r"-?[0-9]+")
 NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _PATTERNS: Final = {"integer": INTEGER, "number": NUMBER, "word": re.compile(r"\S+")}
+_COLUMNS: Final = frozenset({"word", "text", "integer", "number"})
 _MOST_DIGITS: Final = 20
 _LONGEST: Final = 30
 _INT64: Final = 2**63
@@ -36,7 +37,11 @@ _INT64: Final = 2**63
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A part of a text that differs from case to case."""
+    """A part of a text that differs from case to case.
+
+    Raises:
+        ValueError: it has a width, but is of a kind that has none.
+    """
 
     name: str
     kind: Kind = "text"
@@ -47,6 +52,10 @@ class Slot:
 
     style: Style = None
     """How a slot of the kind "json" is written: by how many blanks it is indented; 0 for no blanks at all."""
+
+    def __post_init__(self) -> None:
+        if self.width and self.kind not in _COLUMNS:
+            raise ValueError(f"a slot of the kind {self.kind!r} is not filled up with blanks")
 
     def written(self, value: Json) -> str:
         """The text of a value in this slot."""
