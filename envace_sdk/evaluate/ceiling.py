@@ -26,7 +26,7 @@ from typing import Any
 from .episodes import Episode
 from .exam import Exam, Question
 from .knowledge import call_key
-from .outline import f1, key_paths
+from .outline import f1
 
 __all__ = ["Ceiling", "ceilings"]
 
@@ -92,7 +92,7 @@ class _Shown:
         for episode in (*exam.known, *exam.episodes):
             for fixture in episode.calls:
                 tool, failed = fixture.call.name, fixture.result.is_error
-                found = key_paths(exam.sheet(fixture).form)
+                found = exam.sheet(fixture).paths
                 text = json.dumps(sorted(found))
                 paths[text] = found
                 structures.setdefault((tool, failed), Counter())[text] += 1
@@ -110,7 +110,7 @@ class _Shown:
         """Whether the status of the answer could have been another in another state."""
         tool = question.fixture.call.name
         if question.fixture.result.is_error:
-            return (tool, key_paths(question.form)) in self._kinds
+            return (tool, question.paths) in self._kinds
         return tool in self._uncertain
 
 
@@ -118,7 +118,7 @@ def _case(exam: Exam, question: Question, seen: set[str], shown: _Shown) -> _Cas
     call, failed = question.fixture.call, question.fixture.result.is_error
     kinds = list(question.kinds.values())
     free = kinds.count("free")
-    structure = f1(key_paths(question.form), shown.usual[call.name, failed]) if free * 2 > len(kinds) else 1.0
+    structure = f1(question.paths, shown.usual[call.name, failed]) if free * 2 > len(kinds) else 1.0
     unsettled = (
         _asks_anew(exam, question, seen)
         and (question.given.key, failed) not in shown.settled

@@ -16,7 +16,7 @@ from .common import Common
 from .episodes import Episode, episodes_of
 from .forms import answer_value, form_of, text_of, texts_in
 from .knowledge import Facts, Given, Judge, Kind, call_key, lengths
-from .outline import Leaf, leaves_of
+from .outline import Leaf, key_paths, leaves_of
 from .roles import Roles
 from .texts import Wording, words_of
 from .transforms import contents_of
@@ -39,7 +39,7 @@ class _Seen:
 class Sheet:
     """A recorded call taken apart."""
 
-    __slots__ = ("form", "leaves", "told", "value")
+    __slots__ = ("form", "leaves", "paths", "told", "value")
 
     def __init__(self, fixture: Fixture, wording: Wording) -> None:
         self.told = leaves_of(dict(fixture.call.arguments))
@@ -48,6 +48,7 @@ class Sheet:
         self.form = form_of(self.value, fixture.call.name, fixture.result.is_error, wording)
         self.leaves = leaves_of(self.form)
         """The leaves of the answer."""
+        self.paths = key_paths(self.form)
 
 
 class Question:
@@ -59,7 +60,7 @@ class Question:
         self.fixture = fixture
         sheet = exam.sheet(fixture)
         self.given = Given(fixture.call, sheet.told, exam.common)
-        self.value, self.form, self.leaves = sheet.value, sheet.form, sheet.leaves
+        self.value, self.form, self.leaves, self.paths = sheet.value, sheet.form, sheet.leaves, sheet.paths
         self.kinds = self.kinds_of(self.form, self.leaves)
         """By exact path, of what kind each leaf of the recorded answer is."""
 

@@ -21,6 +21,9 @@ from .texts import Wording
 __all__ = ["DEEPEST", "answer_value", "bounded", "comparable", "form_of", "norm", "same", "text_of", "texts_in"]
 
 DEEPEST: Final = 60
+_NESTED: Final = (dict, list)
+_LISTS: Final = (list, tuple)
+_NUMBERS: Final = (int, float)
 _LONGEST_LITERAL: Final = 50_000
 
 
@@ -45,9 +48,9 @@ def bounded(value: Json) -> Json:
         pending = [
             part
             for item in pending
-            if isinstance(item, dict | list)
+            if isinstance(item, _NESTED)
             for part in (item.values() if isinstance(item, dict) else item)
-            if isinstance(part, dict | list)
+            if isinstance(part, _NESTED)
         ]
         level += 1
     return _cut(value, DEEPEST) if pending else value
@@ -62,7 +65,7 @@ def same(one: Json, other: Json) -> bool:
     """Whether two scalars are the same value: 2 and 2.0 are, true and 1 are not."""
     if isinstance(one, bool) or isinstance(other, bool) or one is None or other is None:
         return one is other
-    if isinstance(one, int | float) and isinstance(other, int | float):
+    if isinstance(one, _NUMBERS) and isinstance(other, _NUMBERS):
         return one == other or ((isinstance(one, float) or isinstance(other, float)) and _is_close(one, other))
     return type(one) is type(other) and bool(one == other)
 
@@ -88,7 +91,7 @@ def form_of(value: Json, tool: str, is_error: bool, wording: Wording, path: str 
         return {
             name: form_of(part, tool, is_error, wording, f"{path}/{name}", alone=sole) for name, part in value.items()
         }
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LISTS):
         return [form_of(item, tool, is_error, wording, f"{path}/*", alone=False) for item in value]
     if isinstance(value, str):
         opened = _opened(value)
@@ -104,7 +107,7 @@ def texts_in(value: Json, path: str = "", *, alone: bool = True) -> Iterator[tup
     if isinstance(value, dict):
         for name, part in value.items():
             yield from texts_in(part, f"{path}/{name}", alone=len(value) == 1)
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, _LISTS):
         for item in value:
             yield from texts_in(item, f"{path}/*", alone=False)
     elif isinstance(value, str):

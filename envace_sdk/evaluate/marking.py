@@ -115,16 +115,27 @@ def mark(question: Question, answer: Answer, checks: Checks, schemas: OutputSche
         layer=played.layer,
         confidence=played.confidence,
     )
-    form, kinds = question.form, question.kinds
+    form, kinds, paths = question.form, question.kinds, question.paths
     if answer.recorded != question.value:
         form = question.in_form(answer.recorded)
-        kinds = question.kinds_of(form, leaves_of(form))
+        kinds, paths = question.kinds_of(form, leaves_of(form)), key_paths(form)
     shown = question.in_form(answer.value) if status else UNSET
-    if status:
-        found.structure = f1(key_paths(form), key_paths(shown))
-    _compare(question, form, shown, kinds, checks, found)
+    if shown == form and text_of(shown) == text_of(form):
+        found.structure = 1.0
+        _count_all_right(kinds, checks, found)
+    else:
+        if status:
+            found.structure = f1(paths, key_paths(shown))
+        _compare(question, form, shown, kinds, checks, found)
     _check_things(checks, found, {leaf.text for leaf in leaves_of(shown)} if status else None, played.result.is_error)
     return found
+
+
+def _count_all_right(kinds: dict[str, Kind], checks: Checks, found: Mark) -> None:
+    for path, kind in kinds.items():
+        found.values[kind].count(True)
+        if path in checks.after_write:
+            found.after_write.count(True)
 
 
 def _compare(question: Question, form: Json, shown: Json, kinds: dict[str, Kind], checks: Checks, found: Mark) -> None:

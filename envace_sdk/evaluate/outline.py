@@ -20,6 +20,8 @@ __all__ = ["Leaf", "Pair", "align", "equal_leaves", "f1", "key_paths", "leaves_o
 _MOST_LEAVES: Final = 20_000
 _MOST_MATCHED: Final = 400
 """Items of a list that are matched by content; beyond, by position."""
+_NESTED: Final = (dict, list)
+_PARTED: Final = (dict, list, tuple)
 _DEEPEST: Final = 4 * DEEPEST  # JSON within texts within JSON
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 
@@ -117,7 +119,7 @@ def _paths(form: Json, path: str, found: set[str], depth: int) -> None:
             _paths(part, f"{path}/{key}", found, depth + 1)
     elif isinstance(form, list):
         for item in form:
-            if not isinstance(item, dict | list):
+            if not isinstance(item, _NESTED):
                 found.add(f"{path}/*")
             _paths(item, f"{path}/*", found, depth + 1)
 
@@ -155,7 +157,7 @@ def _unpaired(recorded: Json, played: Json, path: str, depth: int) -> Iterator[P
         if isinstance(played, Line):
             yield from (("", UNSET, value) for value in played.values)
         elif _is_leaf(played):
-            if not isinstance(played, dict | list):
+            if not isinstance(played, _NESTED):
                 yield "", UNSET, played
         else:
             for part in played.values() if isinstance(played, dict) else played:
@@ -205,7 +207,7 @@ def _digest(item: Json) -> str:
 
 
 def _is_leaf(form: Json) -> bool:
-    return form is not UNSET and (not isinstance(form, dict | list | tuple) or not form)
+    return form is not UNSET and (not isinstance(form, _PARTED) or not form)
 
 
 def _kind(form: Json) -> str:
@@ -224,6 +226,6 @@ def equal_leaves(recorded: Json, played: Json) -> bool:
     """Whether a recorded leaf and a played one are the same."""
     if recorded is UNSET or played is UNSET:
         return False
-    if isinstance(recorded, dict | list) or isinstance(played, dict | list):
+    if isinstance(recorded, _NESTED) or isinstance(played, _NESTED):
         return _text(recorded) == _text(played)
     return same(recorded, played)

@@ -1,7 +1,9 @@
 import asyncio
 import json
+import time
 from dataclasses import replace
 
+import pytest
 from examined import Scripted, episode, exam_of, report_on, result
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -98,3 +100,22 @@ def test_the_same_answers_get_the_same_marks(held_out, known):
         json.dumps(report_on(held_out, lambda fixture, call: "tea", known=known).as_json()) for _ in range(2)
     )
     assert first == second
+
+
+@pytest.mark.slow
+def test_two_thousand_calls_to_four_players_take_seconds():
+    def story(name):
+        notes = [
+            {"id": f"{name}-{place}", "title": f"note {place} of {name}", "tags": ["a", "b"]} for place in range(10)
+        ]
+        made = [("add_note", {"title": note["title"]}, note) for note in notes]
+        read = [("get_note", {"id": note["id"]}, note) for note in notes]
+        return episode(name, *made, *read, *[("list_notes", {}, {"notes": notes})] * 5)
+
+    held_out, known = [story(f"A{n}") for n in range(80)], [story(f"B{n}") for n in range(80)]
+    fixtures = [fixture for each in known for fixture in each.calls]
+    begin = time.process_time()
+    exam = exam_of(held_out, known)
+    reports = asyncio.run(examine(exam, [Scripted(held_out), *replays(exam.toolset, fixtures)]))
+    assert reports[0].overall.calls == 2_000
+    assert time.process_time() - begin < 25
