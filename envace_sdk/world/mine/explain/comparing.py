@@ -11,13 +11,14 @@ from envace_sdk.json import UNSET
 
 from ...expressions.arithmetic import COMPARISONS
 from .atoms import OPPOSITES, Atom, bits_of, later, told, with_constant
-from .column import FAILED, value_key
+from .column import FAILED, kind_of, value_key
 from .fitted import equalities
 from .forms import has
 from .lookups import places
 from .numbers import numbers
 from .paths import paths
 from .pieces import texts
+from .sequences import elements_of
 from .table import Table
 from .term import Term
 from .timing import times
@@ -150,7 +151,7 @@ def _members(table: Table, known: Sequence[Term]) -> Iterator[Atom]:
     """What is an element of a list, or the name of a member."""
     scalars = [term for term in known if term.kind in {"text", "number"}]
     for container in known:
-        if container.kind == "list":
+        if container.kind == "list" and kind_of(elements_of(container)) in {"text", "number"}:
             keys: list[Any] = [
                 {value_key(item) for item in value} if isinstance(value, list) else None for value in container.column
             ]

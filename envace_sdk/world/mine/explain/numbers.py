@@ -54,12 +54,14 @@ def _of(table: Table, term: Term) -> Iterator[Term]:
 
 def _of_list(table: Table, term: Term) -> Iterator[Term]:
     yield table.call("size", term)
-    distinct = table.call("distinct", term)
-    if distinct.key != term.key:
-        yield table.call("size", distinct)
-    if kind_of(elements_of(term)) == "number":
+    kind = kind_of(elements_of(term))
+    if kind in {"text", "number"}:
+        distinct = table.call("distinct", term)
+        if distinct.key != term.key:
+            yield table.call("size", distinct)
+    if kind == "number":
         yield from (table.call(name, term) for name in ("sum", "min", "max", "first", "last"))
-    elif kind_of(elements_of(term)) == "text" and table.focus is None:
+    elif kind == "text" and table.focus is None:
         yield table.call("sum", sizes_of(table, term))
 
 
