@@ -84,11 +84,9 @@ class Interpreter:
             )
         except UnseenError:
             return None
-        except AbsentError as error:
-            if rule.is_open:
-                return None  # what the real world has there is not known
-            raise DynamicsError(f"{rule.place}: {error}") from error
         except ExpressionError as error:
+            if rule.rule.confidence < 1 or (rule.is_open and isinstance(error, AbsentError)):
+                return None  # the rule is not sure, or what the real world has there is not known
             raise DynamicsError(f"{rule.place}: {error}") from error
 
     def key(self, tool: Tool, arguments: Mapping[str, Json], state: State) -> Json:

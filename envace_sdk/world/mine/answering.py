@@ -15,7 +15,7 @@ from .evaluating import evaluate
 from .explain import Example
 from .reasons import reason_where_known
 from .roles import ENTITY, Cast
-from .structure import SESSION, Site, Structure
+from .structure import SESSION, Site, Structure, records
 from .tracking import Effects, Moment
 from .values import same
 
@@ -62,19 +62,23 @@ def learn_answer(moments: Sequence[Moment], structure: Structure, foreign: set[t
     tool = moments[0].step.tool
     groups: dict[str, list[Moment]] = {}
     sites = structure.sites_of(tool)
-    kept = {
-        f"{site.path}.{name}".lstrip(".")
-        for site in sites
-        if not site.many
-        for name in _members(moments, site.path)
-        if (tool, site.kind, name) not in foreign
-    }
+    viewers = dict.fromkeys(moment.step.viewer for moment in moments)
+    strange = {viewer: {(kind, name) for by, kind, name in foreign if by == viewer} for viewer in viewers}
+    apart = len({frozenset(places) for places in strange.values()}) > 1
     for moment in moments:
-        groups.setdefault(_shape(moment.step.value, kept), []).append(moment)
+        kept = {
+            f"{site.path}.{name}".lstrip(".")
+            for site in sites
+            if not site.many
+            for name in _members([moment], site.path)
+            if (site.kind, name) not in strange[moment.step.viewer]
+        }
+        shape = _shape(moment.step.value, kept) + (f"|{moment.step.viewer}" if apart else "")
+        groups.setdefault(shape, []).append(moment)
     order = sorted(groups, key=lambda shape: (-len(groups[shape]), shape))
     main = [s for s in order[:_SHAPES] if len(groups[s]) >= max(_ENOUGH, _RARE * len(moments))] or order[:1]
-    builder = _Builder(tool, structure, foreign)
-    parts = {shape: builder.part([m.step.value for m in groups[shape]], groups[shape], "") for shape in main}
+    builders = {shape: _Builder(tool, structure, foreign, groups[shape][0].step.viewer) for shape in main}
+    parts = {shape: builders[shape].part([m.step.value for m in groups[shape]], groups[shape], "") for shape in main}
     if len(main) == 1:
         return Answer([("", parts[main[0]])], len(moments))
     cases = [(moment.scope, shape) for shape in main for moment in groups[shape]]
@@ -118,8 +122,9 @@ def _shape(value: Json, kept: set[str], path: str = "", depth: int = 0) -> str:
 class _Builder:
     """Explains answers part by part."""
 
-    def __init__(self, tool: str, structure: Structure, foreign: set[tuple[str, str, str]]) -> None:
+    def __init__(self, tool: str, structure: Structure, foreign: set[tuple[str, str, str]], viewer: str) -> None:
         self._tool = tool
+        self._viewer = viewer
         self._structure = structure
         self._foreign = foreign
         self._sites = {site.path: site for site in structure.sites_of(tool)}
@@ -136,7 +141,9 @@ class _Builder:
 
     def _object(self, values: Sequence[dict[str, Json]], moments: Sequence[Moment], path: str) -> Part:
         site = self._sites.get(path)
-        whole = self._explained([(v, m) for v, m in zip(values, moments, strict=True)]) if site is None and path else None
+        whole = (
+            self._explained([(v, m) for v, m in zip(values, moments, strict=True)]) if site is None and path else None
+        )
         if whole is not None:
             return whole
         part = Part(is_object=True, total=len(values))
@@ -151,7 +158,7 @@ class _Builder:
         self, site: Site | None, name: str, values: Sequence[dict[str, Json]], moments: Sequence[Moment]
     ) -> Part | None:
         """The field of a thing, where that is what stands here."""
-        if site is None or (self._tool, site.kind, name) in self._foreign or (site.key == name and site.join):
+        if site is None or (self._viewer, site.kind, name) in self._foreign or (site.key == name and site.join):
             return None
         who = self._owner(site, moments[0].cast)
         if who is None:
@@ -178,7 +185,9 @@ class _Builder:
         if site.fresh:
             return ENTITY
         if site.argument:
-            return next((n.name for n in cast.named if n.kind == site.kind and f"args.{site.argument}" in n.source), None)
+            return next(
+                (n.name for n in cast.named if n.kind == site.kind and f"args.{site.argument}" in n.source), None
+            )
         return next((n.name for n in cast.named if n.kind == site.kind), None)
 
     def _leaf(self, shown: Sequence[tuple[Json, Moment]], path: str) -> Part:
@@ -209,9 +218,7 @@ def _visible(moment: Moment) -> dict[str, Json]:
     return scope | moment.counts
 
 
-def computed_views(
-    moments: Sequence[Moment], structure: Structure, effects: Effects
-) -> list[tuple[str, str, str]]:
+def computed_views(moments: Sequence[Moment], structure: Structure, effects: Effects) -> list[tuple[str, str, str]]:
     """Fields that one tool alone shows and no other sets, and that follow from the rest: they are not kept, but made."""
     shown: dict[tuple[str, str], dict[str, list[tuple[Json, Moment]]]] = {}
     for moment in moments:
@@ -220,11 +227,11 @@ def computed_views(
                 continue
             record = _get(moment.step.value, site.path)
             for name, value in record.items() if isinstance(record, dict) else ():
-                if name != site.key and (moment.step.tool, site.kind, name) not in effects.foreign:
-                    shown.setdefault((site.kind, name), {}).setdefault(moment.step.tool, []).append((value, moment))
+                if name != site.key and (moment.step.viewer, site.kind, name) not in effects.foreign:
+                    shown.setdefault((site.kind, name), {}).setdefault(moment.step.viewer, []).append((value, moment))
     found: list[tuple[str, str, str]] = []
     for (kind, name), by_tool in sorted(shown.items()):
-        looks = [tool for tool in by_tool if (tool, SESSION) in effects.harmless]
+        looks = [tool for tool in by_tool if (tool.split("(")[0], SESSION) in effects.harmless]
         if name in structure.hidden or (len(by_tool) > 1 and looks):
             continue
         for tool, cases in sorted(by_tool.items()):
@@ -238,9 +245,25 @@ def computed_views(
     return found
 
 
+def still_shown(
+    moments: Sequence[Moment], structure: Structure, effects: Effects
+) -> set[tuple[str, str, str]]:
+    """The viewers, kinds and fields of what is shown as it is kept."""
+    return {
+        (moment.step.viewer, site.kind, name)
+        for moment in moments
+        if moment.step.ok
+        for site in structure.sites_of(moment.step.tool)
+        for _, record in records(site, moment.step)
+        for name in record
+    } - effects.foreign
+
+
 def _without(scope: Mapping[str, Json], name: str) -> dict[str, Json]:
     return {
-        who: {what: value for what, value in held.items() if what != name} if who != "args" and isinstance(held, dict) else held
+        who: {what: value for what, value in held.items() if what != name}
+        if who != "args" and isinstance(held, dict)
+        else held
         for who, held in scope.items()
     }
 

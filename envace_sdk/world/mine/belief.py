@@ -49,24 +49,37 @@ class Thing:
     """Whether it is only there because other episodes say so."""
     seen: bool = False
     """Whether the episode has shown it."""
+    looked: dict[str, int] = field(default_factory=dict)
+    """By viewer, how much of `everything` had happened when it last showed the thing."""
     shown_by: dict[str, str] = field(default_factory=dict)
     """By field, the tool that showed it last."""
+
+    def forget(self, *suspects: Suspect) -> None:
+        """Know nothing any more; what is shown next, the suspects have given."""
+        self.fields, self.pending, self.everything, self.looked = {}, {}, list(suspects), {}
 
     def document(self) -> dict[str, Json]:
         """The fields that are known for certain."""
         return {name: value for name, value in self.fields.items() if name not in self.pending}
 
-    def suspects(self, name: str) -> list[Suspect]:
-        """Who may have changed a field since it was last known; of an unknown one, since it was last looked at."""
+    def suspects(self, name: str, viewer: str) -> list[Suspect]:
+        """Who may have changed a field since it was last known; of an unknown one, since the viewer last looked."""
         if name in self.pending:
             return self.pending[name]
-        return [] if name in self.fields or (name == EXISTS and self.exists is not None) else self.everything
+        if name in self.fields or (name == EXISTS and self.exists is not None):
+            return []
+        return self.everything[self.looked.get(viewer, 0) :]
 
 
 class Belief:
     """The things of one episode."""
 
-    def __init__(self, start: Mapping[str, Mapping[str, Mapping[str, Json]]] | None = None) -> None:
+    def __init__(
+        self,
+        start: Mapping[str, Mapping[str, Mapping[str, Json]]] | None = None,
+        keys: Mapping[str, str] | None = None,
+    ) -> None:
+        self._keys = keys or {}
         self._things: dict[str, dict[str, Thing]] = {SESSION: {"": Thing(SESSION, "", exists=True)}}
         for kind, documents in (start or {}).items():
             for key, document in documents.items():
@@ -106,7 +119,12 @@ class Belief:
         thing = self.find(kind, key)
         if thing is None or not thing.exists:
             return None
-        return thing.document()
+        return self.whole(thing)
+
+    def whole(self, thing: Thing) -> dict[str, Json]:
+        """What is known of a thing, and its key."""
+        name = self._keys.get(thing.kind)
+        return thing.document() if name is None else {name: thing.key, **thing.document()}
 
 
 def accuse(thing: Thing, name: str, suspect: Suspect) -> None:

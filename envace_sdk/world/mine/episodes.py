@@ -29,6 +29,10 @@ class Step:
     """The answer as data: JSON, or text."""
     text: str
     """The answer's first text, as it was."""
+    answer: Json
+    """The answer as data, as it was: `value` may be taken apart further."""
+    viewer: str = ""
+    """The tool, with those of its optional arguments that may make it show things otherwise."""
     is_text: bool = False
     """Whether the answer is a text that is no JSON."""
 
@@ -61,10 +65,12 @@ def _steps(name: str, fixtures: Sequence[Fixture]) -> Iterator[Step]:
             episode=name,
             index=index,
             tool=fixture.call.name,
+            viewer=fixture.call.name,
             args=fixture.call.arguments,
             ok=not result.is_error,
             value=(value := result.value()),
             text=result.first_text,
+            answer=value,
             is_text=isinstance(value, str) and value == result.first_text,
         )
 

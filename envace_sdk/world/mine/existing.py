@@ -115,7 +115,11 @@ def _strength(
     there = counts.there / counts.all if counts.all else 0.0
     usually = usual.there / usual.all if usual.all else 0.5
     cue = bool(_MISSING.search(text))
-    if there <= (0.5 if cue else _RARE) and (counts.all >= _ENOUGH or cue) and (cue or counts.named > _MOSTLY * counts.all):
+    if (
+        there <= (0.5 if cue else _RARE)
+        and (counts.all >= _ENOUGH or cue)
+        and (cue or counts.named > _MOSTLY * counts.all)
+    ):
         if usually - there > (_SOME if not cue else 0.05):
             return "missing", usually - there + cue
     if there >= (0.5 if _TAKEN.search(text) else 1 - _RARE) and (counts.all >= _ENOUGH or _TAKEN.search(text)):
@@ -172,7 +176,9 @@ def beginnings_of(
     """What the episodes show of their starts."""
     found: list[Beginning] = []
     for episode in episodes:
-        tracker = Tracker(structure, casts, effects, failures=failures, existence=existence, points=points, hidden=hidden)
+        tracker = Tracker(
+            structure, casts, effects, failures=failures, existence=existence, points=points, hidden=hidden
+        )
         for _ in tracker.follow(episode):
             pass
         found.append(Beginning(tracker.first, tracker.absent))

@@ -127,7 +127,9 @@ def _names(found: Sequence[Flag | Register]) -> dict[str, str]:
     """Names that say what they are: of the leaf that shows them, where one does."""
     names: dict[str, str] = {}
     for one in found:
-        told = next((r.what.split(".")[-1] for r in one.shown_by if r.kind == "answer" and r.what and not r.inverted), one.name)
+        told = next(
+            (r.what.split(".")[-1] for r in one.shown_by if r.kind == "answer" and r.what and not r.inverted), one.name
+        )
         name = base = re.sub(r"\W", "_", told) or one.name
         number = 2
         while name in names.values():

@@ -13,13 +13,14 @@ from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.dynamics import CollectionRule, Dynamics, ToolRule
 from envace_sdk.world.infer import infer
 
-from .answering import computed_views, learn_answer
+from .answering import computed_views, learn_answer, still_shown
 from .changing import learn_effects
 from .conditions import decide
 from .episodes import Episode, episodes_of
 from .existing import Verbs, beginnings_of, learn_existence, learn_removals
 from .failures import Failures
 from .hidden import Hidden, find_hidden
+from .judging import Judgement, choose, judge, with_answers
 from .links import domains
 from .minting import mint_of
 from .phrasing import take_apart
@@ -34,6 +35,8 @@ from .tracking import Effects, Existence, Moment, Tracker
 __all__ = ["Result", "learn"]
 
 _ROUNDS: Final = 3
+_HELD_OUT: Final = 4
+"""Episodes that suffice to hold half of them out."""
 _JOIN: Final = "joinpath(session."
 _MOST: Final = 600
 """Calls of one tool that are looked at."""
@@ -67,8 +70,42 @@ def learn(
         progress: told what is being done, and how far it is.
     """
     names = [tool.name for tool in toolset]
-    episodes = episodes_of(fixtures, names)
-    return _Miner(toolset, names, episodes).result()
+    result = _mined(toolset, names, fixtures, lambda place: True)
+    held_out = episodes_of(fixtures, names)[1::2]
+    half = _mined(toolset, names, fixtures, lambda place: place % 2 == 0) if len(held_out) >= _HELD_OUT else result
+    judged = judge(half.dynamics, half.start, held_out or episodes_of(fixtures, names), toolset)
+    result.dynamics = _with_confidence(result.dynamics, judged)
+    return result
+
+
+def _mined(toolset: Toolset, names: Sequence[str], fixtures: Sequence[Fixture], wanted: Callable[[int], bool]) -> Result:
+    """The better of what is mined and what the definitions alone suggest."""
+    episodes = [episode for place, episode in enumerate(episodes_of(fixtures, names)) if wanted(place)]
+    miner = _Miner(toolset, names, episodes)
+    result = miner.result()
+    inferred = infer(toolset)
+    start = {name: docs for name, docs in result.start.items() if _fits(name, docs, result.dynamics, inferred)}
+    plain = episodes_of(fixtures, names)
+    played = [episode for place, episode in enumerate(plain) if wanted(place)]
+    mined = (_with_confidence(result.dynamics, {}), result.start)
+    dynamics, begun, taken = choose(mined, [(inferred, start), (inferred, {})], played, toolset)
+    dynamics = with_answers(dynamics, mined[0], taken, begun, played, toolset)
+    return Result(dynamics, {name: list(docs) for name, docs in begun.items()}, result.learned)
+
+
+def _fits(name: str, documents: Sequence[dict[str, Json]], mined: Dynamics, inferred: Dynamics) -> bool:
+    """Whether things of the start can be things of an inferred collection of the same name."""
+    rule = inferred.collections.get(name)
+    return rule is not None and all(field in document for document in documents for field in rule.key_fields)
+
+
+def _with_confidence(dynamics: Dynamics, judged: Mapping[str, Judgement]) -> Dynamics:
+    """With the share of held-out answers that were right as the confidence of each rule."""
+    tools: dict[str, ToolRule] = {}
+    for name, rule in dynamics.tools.items():
+        judgement = judged.get(name, Judgement())
+        tools[name] = rule.model_copy(update={"confidence": judgement.confidence})
+    return Dynamics(collections=dynamics.collections, tools=tools)
 
 
 class _Miner:
@@ -78,6 +115,7 @@ class _Miner:
         self._phrases = take_apart(episodes)
         self._inferred = infer(toolset)
         self._verbs = _verbs(self._inferred, toolset)
+        _note_viewers(episodes, toolset, self._verbs.readers)
         groups = domains(episodes, {}, {})
         self._structure = discover(episodes, groups)
         self._links = _links(self._structure)
@@ -109,7 +147,11 @@ class _Miner:
         tracker, moments = self._track(effects, start)
         closed = {kind: not beginnings.exist(kind) for kind in self._structure.kinds}
         learned = self._learn(moments, effects, closed)
-        rules = {name: rule_of(learned[name], self._structure, effects, self._existence, self._hidden, self._phrases) for name in self._names if name in learned}
+        rules = {
+            name: rule_of(learned[name], self._structure, effects, self._existence, self._hidden, self._phrases)
+            for name in self._names
+            if name in learned
+        }
         self._complete(start)
         return Result(self._dynamics(rules, closed), self._start(start), learned)
 
@@ -150,8 +192,10 @@ class _Miner:
         _, moments = self._track(effects, start)
         for tool, kind, what in computed_views(moments, self._structure, effects):
             effects.foreign.add((tool, kind, what))
+            shown = any(of == kind and name == what for _, of, name in still_shown(moments, self._structure, effects))
             for place in [place for place in effects.sets if place[2] == what and self._kind_of(place) == kind]:
-                del effects.sets[place]
+                if not shown or place[0] == tool.split("(")[0]:
+                    del effects.sets[place]
         return effects, start, beginnings
 
     def _kind_of(self, place: tuple[str, str, str]) -> str:
@@ -176,7 +220,9 @@ class _Miner:
         for change in self._hidden.changes:
             if _JOIN in change.value and not change.condition:
                 effects.sets[change.tool, SESSION, change.field] = change.value
-        self._hidden.forget({what for (_, name, what), source in effects.sets.items() if name == SESSION and _JOIN in source})
+        self._hidden.forget(
+            {what for (_, name, what), source in effects.sets.items() if name == SESSION and _JOIN in source}
+        )
         held = {change.field for change in self._hidden.changes}
         for place in [place for place in effects.sets if place[1] == SESSION and place[2] in held]:
             del effects.sets[place]
@@ -237,7 +283,11 @@ class _Miner:
         used = {
             name
             for rule in rules.values()
-            for name in (rule.collection, *(change.collection for change in rule.also), *_mentioned(rule, self._structure))
+            for name in (
+                rule.collection,
+                *(change.collection for change in rule.also),
+                *_mentioned(rule, self._structure),
+            )
             if name is not None
         }
         collections: dict[str, CollectionRule] = {}
@@ -265,13 +315,25 @@ class _Miner:
                 if kind == SESSION:
                     found[kind] = [{"id": SESSION, **document}]
                 else:
-                    found.setdefault(kind, []).append({key: text, **document} if key not in document else dict(document))
+                    found.setdefault(kind, []).append(
+                        {key: text, **document} if key not in document else dict(document)
+                    )
         return found
 
 
 def _mentioned(rule: ToolRule, structure: Structure) -> Iterable[str]:
     text = repr(rule)
     return [name for name in structure.kinds if f"'{name}'" in text or (name == SESSION and "session" in text)]
+
+
+def _note_viewers(episodes: Sequence[Episode], toolset: Toolset, readers: frozenset[str]) -> None:
+    """Tell readers apart by the optional arguments with which they are called."""
+    required = {tool.name: set(tool.input_schema.get("required") or ()) for tool in toolset}
+    for episode in episodes:
+        for step in episode.steps:
+            if step.tool in readers:
+                more = sorted(name for name in step.args if name not in required[step.tool])
+                step.viewer = f"{step.tool}({','.join(more)})" if more else step.tool
 
 
 def _verbs(inferred: Dynamics, toolset: Toolset) -> Verbs:
@@ -281,7 +343,9 @@ def _verbs(inferred: Dynamics, toolset: Toolset) -> Verbs:
         makers=frozenset(name for name, effect in effects.items() if effect == "create"),
         removers=frozenset(name for name, effect in effects.items() if effect == "delete"),
         readers=frozenset(
-            name for name, rule in inferred.tools.items() if rule.effect in {"read", "search", "compute"} and not rule.also
+            name
+            for name, rule in inferred.tools.items()
+            if rule.effect in {"read", "search", "compute"} and not rule.also
         )
         | read_only,
     )

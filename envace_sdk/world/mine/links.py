@@ -133,8 +133,11 @@ def _join_vocabularies(union: _Union, held: Mapping[Position, set[Json]]) -> Non
             values: set[Json] = set().union(*(held.get(position, set()) for position in group))
             words.append((group[0], {value for value in values if isinstance(value, str)}))
     words.sort(key=lambda item: (len(item[1]), item[0]))
+    sizes = {union.find(group[0]): len(group) for group in union.groups()}
     for place, (one, values) in enumerate(words):
         for other, others in words[place + 1 :]:
+            if not is_idlike(one.name) and sizes.get(union.find(other), 1) < _SOME:
+                continue
             if len(values & others) >= max(_LINKS, _OVERLAP * len(values)):
                 union.join(one, other)
                 break

@@ -33,7 +33,7 @@ def mint_of(kind: str, structure: Structure, episodes: Sequence[Episode]) -> tup
     if not runs or any(match is None for run in parsed for match in run):
         return "", 1
     frames = Counter((m.group(1), m.group(3)) for run in parsed for m in run if m is not None)
-    (frame, count), = frames.most_common(1)
+    ((frame, count),) = frames.most_common(1)
     if count < sum(frames.values()):
         return "", 1
     counted = [[int(m.group(2)) for m in run if m is not None] for run in parsed]

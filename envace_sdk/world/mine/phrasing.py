@@ -86,7 +86,9 @@ def _path(steps: Sequence[Step]) -> str | None:
     if len(names) != 1 or not all(isinstance(step.value, dict) for step in steps):
         return None
     (name,) = names
-    return name if all(isinstance(step.value, dict) and isinstance(step.value.get(name), str) for step in steps) else None
+    return (
+        name if all(isinstance(step.value, dict) and isinstance(step.value.get(name), str) for step in steps) else None
+    )
 
 
 def _text(step: Step, path: str) -> str:

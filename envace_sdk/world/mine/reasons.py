@@ -9,12 +9,12 @@ from typing import Final
 from envace_sdk.json import UNSET
 
 from .evaluating import evaluate
-from .explain import Example, explain
+from .explain import Example, Explanation, explain
 from .values import same
 
 __all__ = ["Reason", "reason_for", "reason_where_known"]
 
-_LOOKED_AT: Final = 36
+_LOOKED_AT: Final = 24
 """Cases from which expressions are made; they are tried on all."""
 _WORTH: Final = 2.0
 """How much of an expression one case is worth."""
@@ -22,6 +22,9 @@ _TOLERANCE: Final = 0.06
 _ENOUGH: Final = 2
 _MANY: Final = 12
 _SIMPLER: Final = 0.6
+_SIMPLE: Final = 6
+_KEPT: Final = 2000
+_FIELDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +44,27 @@ def reason_for(
     if len(examples) < least:
         return None
     sample = _spread(examples)
-    strict = _first(explain(sample, limit=5), examples, refuted, least, tolerance)
-    if strict is not None and strict.cost <= 4:
+    strict = _first(_explained(sample, 0.0), examples, refuted, least, tolerance)
+    if (strict is not None and strict.cost <= _SIMPLE) or len(examples) < _MANY:
         return strict
-    if len(examples) < _MANY:
-        return strict
-    lenient = _first(explain(sample, limit=5, tolerance=tolerance), examples, refuted, least, tolerance)
+    lenient = _first(_explained(sample, tolerance), examples, refuted, least, tolerance)
     if strict is None or (lenient is not None and lenient.cost < _SIMPLER * strict.cost):
         return lenient
     return strict
+
+
+_KNOWN: dict[str, list[Explanation]] = {}
+
+
+def _explained(examples: Sequence[Example], tolerance: float) -> list[Explanation]:
+    """What explains the examples; the last many answers are kept, for the same is asked again."""
+    text = f"{tolerance}{[(example.scope, example.target) for example in examples]}"
+    found = _KNOWN.get(text)
+    if found is None:
+        if len(_KNOWN) > _KEPT:
+            _KNOWN.clear()
+        found = _KNOWN[text] = explain(examples, limit=5, tolerance=tolerance)
+    return found
 
 
 def reason_where_known(examples: Sequence[Example], *, least: int = _ENOUGH) -> Reason | None:
@@ -67,7 +82,7 @@ def reason_where_known(examples: Sequence[Example], *, least: int = _ENOUGH) -> 
                 for field in held:
                     known.setdefault((name, field), []).append(example)
     best = found
-    for name, field in sorted(known, key=lambda place: (-len(known[place]), place)):
+    for name, field in sorted(known, key=lambda place: (-len(known[place]), place))[:_FIELDS]:
         cases = known[name, field]
         if _ENOUGH < len(cases) < len(examples) or best is None:
             one = reason_for(cases, least=max(least, _ENOUGH + 1))
@@ -77,10 +92,10 @@ def reason_where_known(examples: Sequence[Example], *, least: int = _ENOUGH) -> 
 
 
 def _first(
-    found: Sequence[object], examples: Sequence[Example], refuted: Collection[str], least: int, tolerance: float
+    found: Sequence[Explanation], examples: Sequence[Example], refuted: Collection[str], least: int, tolerance: float
 ) -> Reason | None:
     for one in found:
-        source, cost = str(getattr(one, "source")), int(getattr(one, "cost"))
+        source, cost = one.source, one.cost
         if source in refuted:
             continue
         hits = sum(_fits(source, example) for example in examples)

@@ -18,7 +18,9 @@ from .structure import SESSION, Reference, Site, Structure
 __all__ = ["ENTITY", "Cast", "Named"]
 
 ENTITY: Final = "entity"
-_TAKEN: Final = frozenset("args entity world now key item items total target session size string int double bool".split())
+_TAKEN: Final = frozenset(
+    "args entity world now key item items total target session size string int double bool".split()
+)
 
 
 @dataclass(frozen=True, slots=True)

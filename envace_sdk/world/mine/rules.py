@@ -92,7 +92,11 @@ class _Writer:
         if primary is not None and (self._tool, ENTITY) in self._existence_upserts():
             data["upsert"] = True
         data["requires"] = self._requirements(kind)
-        sets = {what: source for (tool, name, what), source in sorted(self._effects.sets.items()) if (tool, name) == (self._tool, ENTITY)}
+        sets = {
+            what: source
+            for (tool, name, what), source in sorted(self._effects.sets.items())
+            if (tool, name) == (self._tool, ENTITY)
+        }
         if kind == "create" and primary is not None:
             sets |= self._unexplained(primary, sets)
         if kind in {"create", "update"}:
@@ -100,7 +104,8 @@ class _Writer:
             data["take"] = {
                 what: found.group(1)
                 for what, source in sets.items()
-                if what != key and (found := re.fullmatch(rf"default\(args\.([\w.]+), entity\.{re.escape(what)}\)", source))
+                if what != key
+                and (found := re.fullmatch(rf"default\(args\.([\w.]+), entity\.{re.escape(what)}\)", source))
             }
             data["set"] = {
                 what: source
@@ -125,11 +130,18 @@ class _Writer:
             source = next(n.source for n in self._cast.named if n.name == name)
             owner = source.split(".")[0]
             if owner not in {"args", "joinpath(session"} and not owner.startswith("joinpath"):
-                lets[name] = f"{owner} == null ? null : {lets[name]}" if owner != ENTITY or kind == "compute" or True else lets[name]
+                lets[name] = (
+                    f"{owner} == null ? null : {lets[name]}"
+                    if owner != ENTITY or kind == "compute" or True
+                    else lets[name]
+                )
                 if owner != ENTITY and owner not in lets:
                     outer = next((n for n in self._cast.named if n.name == owner), None)
                     if outer is not None and outer.source:
                         lets = {owner: f"get('{outer.kind}', {outer.source})", **lets}
+        if kind == "search" and primary is not None and re.search(r"\bentity\b", repr(data["requires"])):
+            data["requires"] = _renamed({"requires": data["requires"]})["requires"]
+            lets = {"it": f"get('{primary.kind}', {primary.source})", **lets}
         if kind == "compute" and primary is not None and re.search(r"\bentity\b", text + repr(lets)):
             source = f"get('{primary.kind}', {primary.source})"
             if self._is_optional(primary):
@@ -164,8 +176,12 @@ class _Writer:
             return "update"
         if any(place[:2] == pair for place in self._effects.sets):
             return "update"
-        shown = any(site.kind == primary.kind and not site.many for site in self._structure.sites_of(self._tool))
-        if self._existence.needs(self._tool, ENTITY) or shown:
+        told = [
+            source
+            for _, part in (self._learned.answer.cases if self._learned.answer else ())
+            for source in sources(part)
+        ]
+        if self._existence.needs(self._tool, ENTITY) or any(re.search(rf"\b{ENTITY}\.", source) for source in told):
             return "read"
         return "compute"
 
@@ -218,6 +234,9 @@ class _Writer:
                     if m.failure is not None and m.failure is not failure and (m.existed.get(name) is True) is not there
                 }
                 place = max((n + 1 for n, (label, _) in enumerate(found) if label in earlier), default=0)
+                if there:
+                    uses = (n for n, (_, asked) in enumerate(found) if re.search(rf"\b{name}\.", asked["that"]))
+                    place = min(place, next(uses, place))
                 found.insert(place, (failure.label, self._requirement(that, failure)))
         return found
 
@@ -234,7 +253,11 @@ class _Writer:
                         for _, record in records(site, moment.step):
                             for name, value in record.items():
                                 what = key if name == site.key else name
-                                if what != key and what not in sets and (self._tool, primary.kind, what) not in self._effects.foreign:
+                                if (
+                                    what != key
+                                    and what not in sets
+                                    and (self._tool, primary.kind, what) not in self._effects.foreign
+                                ):
                                     shown.setdefault(what, []).append(value)
         return {what: free_source(values) for what, values in shown.items()}
 
@@ -249,7 +272,9 @@ class _Writer:
             by_name.setdefault(SESSION, {}).update(held)
         for name, sets in by_name.items():
             if name == SESSION:
-                found.append({"effect": "update", "collection": SESSION, "key": "'session'", "upsert": True, "set": sets})
+                found.append(
+                    {"effect": "update", "collection": SESSION, "key": "'session'", "upsert": True, "set": sets}
+                )
                 continue
             named = next(n for n in self._cast.named if n.name == name)
             key = self._structure.kinds[named.kind].key
@@ -265,7 +290,9 @@ class _Writer:
         for tool, name in sorted(self._effects.removes):
             if tool == self._tool and name != ENTITY:
                 named = next(n for n in self._cast.named if n.name == name)
-                found.append({"effect": "delete", "collection": named.kind, "key": named.source, "when": f"{name} != null"})
+                found.append(
+                    {"effect": "delete", "collection": named.kind, "key": named.source, "when": f"{name} != null"}
+                )
         return found
 
     def _session_sets(self) -> dict[str, str]:
@@ -337,7 +364,9 @@ class _Writer:
         if FORM in part.members:
             return self._text(part)
         if part.is_object:
-            return "{" + ", ".join(f"{literal(name)}: {self._source(inner)}" for name, inner in part.members.items()) + "}"
+            return (
+                "{" + ", ".join(f"{literal(name)}: {self._source(inner)}" for name, inner in part.members.items()) + "}"
+            )
         return part.source or free_source(part.samples)
 
     def _text(self, part: Part) -> str:
@@ -396,7 +425,7 @@ def _projection(part: Part) -> dict[str, Any] | None:
     """The answer as the thing itself, or some of its fields."""
     inner, wrap = part, None
     if part.is_object and len(part.members) == 1:
-        (name, only), = part.members.items()
+        ((name, only),) = part.members.items()
         if only.is_object:
             inner, wrap = only, name
     if not inner.is_object or not inner.members:
@@ -422,13 +451,24 @@ def free_source(samples: Sequence[Json]) -> str:
         shape = _pattern([str(sample) for sample in samples])
         if shape is not None:
             return f"pattern({literal(shape)})"
-    return usual if len(usual) <= _LARGE else "{}" if isinstance(samples[0], dict) else "[]" if isinstance(samples[0], list) else "''"
+    return (
+        usual
+        if len(usual) <= _LARGE
+        else "{}"
+        if isinstance(samples[0], dict)
+        else "[]"
+        if isinstance(samples[0], list)
+        else "''"
+    )
 
 
 def _pattern(samples: Sequence[str]) -> str | None:
     """A regular expression for texts of one form, such as `[A-Z]{2}-[0-9]{4}`."""
     forms = Counter(
-        "".join("[0-9]" if c.isdigit() else "[A-Z]" if c.isupper() else "[a-z]" if c.islower() else re.escape(c) for c in sample)
+        "".join(
+            "[0-9]" if c.isdigit() else "[A-Z]" if c.isupper() else "[a-z]" if c.islower() else re.escape(c)
+            for c in sample
+        )
         for sample in samples
         if 0 < len(sample) <= 60 and sample.isascii()
     )
@@ -451,6 +491,3 @@ def _renamed(data: dict[str, Any]) -> dict[str, Any]:
         return [renamed(inner) for inner in value] if isinstance(value, list) else value
 
     return {name: value if name in {"effect", "let"} else renamed(value) for name, value in data.items()}
-
-
-_ = sources

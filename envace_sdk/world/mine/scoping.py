@@ -76,9 +76,7 @@ def starting_points(
         for episode in episodes:
             own = seen[episode.name].shown
             candidates = list(dict.fromkeys([*_roots(own), *common]))
-            scores = {
-                value: _shown(name, structure, casts, effects, episode, value).score for value in candidates
-            }
+            scores = {value: _shown(name, structure, casts, effects, episode, value).score for value in candidates}
             if scores:
                 best = min(candidates, key=lambda v: (-scores[v], -usual[v], candidates.index(v)))
                 found.setdefault(episode.name, {})[name] = best

@@ -26,6 +26,7 @@ _MOST: Final = 400
 _RIGHT: Final = 0.95
 _REJECTS: Final = 0.3
 _HELD: Final = 0.85
+_STRAY: Final = 0.3
 
 Document = Mapping[str, Json]
 _Pair = tuple["_Case", Document]
@@ -49,12 +50,19 @@ class Listing:
 
     def fields(self) -> dict[str, Any]:
         """As members of a rule."""
-        data: dict[str, Any] = {"filters": self.filters, "where": self.where, "order_by": self.order_by, "limit": self.limit}
+        data: dict[str, Any] = {
+            "filters": self.filters,
+            "where": self.where,
+            "order_by": self.order_by,
+            "limit": self.limit,
+        }
         return {name: value for name, value in data.items() if value}
 
     def expression(self) -> str:
         """The list as one expression, for an answer that holds several."""
-        conditions = [f"(default(args.{path}, null) == null || {_condition(path, told)})" for path, told in self.filters.items()]
+        conditions = [
+            f"(default(args.{path}, null) == null || {_condition(path, told)})" for path, told in self.filters.items()
+        ]
         if self.where:
             conditions.append(f"({self.where})" if conditions else self.where)
         found = f"find('{self.kind}', {{}})"
@@ -113,16 +121,23 @@ def learn_listing(moments: Sequence[Moment], site: Site, structure: Structure) -
     no = [(case, document) for case in cases for document in case.others]
     if not yes:
         return None
-    no = _filters(listing, cases, yes, no)
     held = _holder(cases, yes, no) if structure.kinds[site.kind].label or _has_paths(yes, structure, site) else ""
     if held:
         listing.where = held
-    elif no:
+        no = [(case, document) for case, document in no if evaluate(held, case.scope(document)) is True]
+    no = _filters(listing, cases, yes, no)
+    if no and not held:
         found = separate(
-            [case.scope(document) for case, document in yes[:_MOST]], [case.scope(document) for case, document in no[:_MOST]], tolerance=0.03
+            [case.scope(document) for case, document in yes[:_MOST]],
+            [case.scope(document) for case, document in no[:_MOST]],
+            tolerance=0.03,
         )
         if found:
-            listing.where = found[0].source.replace("parent", "dirname(entity.path)") if structure.kinds[site.kind].label else found[0].source
+            listing.where = (
+                found[0].source.replace("parent", "dirname(entity.path)")
+                if structure.kinds[site.kind].label
+                else found[0].source
+            )
         elif len(no) > len(yes):
             return None
     _order(listing, cases)
@@ -150,7 +165,7 @@ def _holder(cases: Sequence[_Case], yes: Sequence[_Pair], no: Sequence[_Pair]) -
             right = [evaluate(condition, case.scope(document)) is True for case, document in yes]
             wrong = [evaluate(condition, case.scope(document)) is True for case, document in no]
             score = sum(right) / len(right) - (sum(wrong) / len(wrong) if wrong else 0.0)
-            if sum(right) >= _HELD * len(right) and sum(wrong) <= (1 - _HELD) * len(wrong) and score > best[1]:
+            if sum(right) >= _HELD * len(right) and sum(wrong) <= _STRAY * len(wrong) and score > best[1]:
                 best = (condition, score)
     return best[0]
 
@@ -210,8 +225,12 @@ _OPERATORS: dict[str, Callable[[Json, Json], bool]] = {
     "equals": lambda held, given: same(held, given),
     "iequals": lambda held, given: isinstance(held, str) and isinstance(given, str) and held.lower() == given.lower(),
     "has": lambda held, given: isinstance(held, list) and given in held,
-    "prefix": lambda held, given: isinstance(held, str) and isinstance(given, str) and _lower(held).startswith(_lower(given)),
-    "contains": lambda held, given: isinstance(held, str | list) and isinstance(given, str) and _lower(given) in _lower(held),
+    "prefix": lambda held, given: (
+        isinstance(held, str) and isinstance(given, str) and _lower(held).startswith(_lower(given))
+    ),
+    "contains": lambda held, given: (
+        isinstance(held, str | list) and isinstance(given, str) and _lower(given) in _lower(held)
+    ),
     "in": lambda held, given: isinstance(given, list) and held in given,
     "gte": lambda held, given: _ordered(held, given) and held >= given,
     "lte": lambda held, given: _ordered(held, given) and held <= given,
@@ -227,7 +246,9 @@ def _ordered(held: Json, given: Json) -> bool:
 
 def _filters(listing: Listing, cases: Sequence[_Case], yes: list[_Pair], no: list[_Pair]) -> list[_Pair]:
     """Learn what each argument narrows; what is still to be explained."""
-    arguments = dict.fromkeys(path for case in cases for path, _ in walk(dict(case.moment.step.args)) if "[]" not in path)
+    arguments = dict.fromkeys(
+        path for case in cases for path, _ in walk(dict(case.moment.step.args)) if "[]" not in path
+    )
     for argument in arguments:
         given = [(c, d, v) for c, d in yes if (v := get_path(c.moment.step.args, argument)) not in (UNSET, None)]
         others = [(c, d, v) for c, d in no if (v := get_path(c.moment.step.args, argument)) not in (UNSET, None)]
@@ -259,6 +280,19 @@ def _filters(listing: Listing, cases: Sequence[_Case], yes: list[_Pair], no: lis
     return no
 
 
+def _guarded(source: str, examples: Sequence[Example]) -> str:
+    """The expression with what is usual in place of fields that some things lack."""
+    import re
+
+    for path in sorted(set(re.findall(r"item\.\w+", source)), key=lambda p: (-len(p), p)):
+        name = path.removeprefix("item.")
+        held = [literal(e.scope["item"][name]) for e in examples if isinstance(e.scope["item"], dict) and name in e.scope["item"]]
+        if len(held) > 0:
+            usual = max(sorted(set(held)), key=held.count)
+            source = re.sub(rf"(?<!default\(){re.escape(path)}\b(?!,)", f"default({path}, {usual})", source)
+    return source
+
+
 def _order(listing: Listing, cases: Sequence[_Case]) -> None:
     several = [case for case in cases if len(case.listed) > 1 and len(case.listed) == len(case.keys)]
     if not several:
@@ -269,7 +303,9 @@ def _order(listing: Listing, cases: Sequence[_Case]) -> None:
     fields = dict.fromkeys(name for case in several for document in case.listed for name in document)
     for name in fields:
         for sign in ("", "-"):
-            right = sum(_is_sorted([document.get(name) for document in case.listed], descending=bool(sign)) for case in several)
+            right = sum(
+                _is_sorted([document.get(name) for document in case.listed], descending=bool(sign)) for case in several
+            )
             if right >= _RIGHT * len(several):
                 listing.order_by = [sign + name]
                 return
@@ -304,7 +340,9 @@ def _shown(listing: Listing, cases: Sequence[_Case], structure: Structure) -> No
                 listing.item = named
                 return
         found = explain(examples, tolerance=0.02, limit=1) if examples else []
-        listing.item = found[0].source if found else (f"basename(item.{kind.key})" if kind.label else member("item", (kind.key,)))
+        listing.item = (
+            found[0].source if found else (f"basename(item.{kind.key})" if kind.label else member("item", (kind.key,)))
+        )
         return
     names = list(dict.fromkeys(name for case in cases for record in case.records for name in record))
     listing.shown = [kind.key if name == site.key else name for name in names]

@@ -13,6 +13,9 @@ from .structure import SESSION
 
 __all__ = ["Beginning", "Beginnings"]
 
+_AGREED = 0.9
+"""Of what several episodes show, so much must be the same if they are to have one start."""
+
 Documents = dict[str, dict[str, dict[str, Json]]]
 
 
@@ -46,19 +49,29 @@ class Beginnings:
 
         What only one episode has shown was not known in any other.
         """
-        there = sum(count == 1 for (of, key), count in self._shown.items() if of == kind and not self._absent[kind, key])
+        there = sum(
+            count == 1 for (of, key), count in self._shown.items() if of == kind and not self._absent[kind, key]
+        )
         gone = sum(1 for (of, key) in self._absent if of == kind and self._absent[of, key] and not self._shown[of, key])
         return there > gone
+
+    def is_fixed(self, kind: str) -> bool:
+        """Whether the episodes agree on what things of a kind are in the beginning: then they have one start."""
+        told = [counts for (of, _, _), counts in self._values.items() if of == kind and sum(counts.values()) > 1]
+        total = sum(sum(counts.values()) for counts in told)
+        return sum(max(counts.values()) for counts in told) >= _AGREED * total
 
     def documents(self) -> Documents:
         """By kind and key, what was there in the beginning in most episodes that tell, with the fields on which most
         of these agree."""
         found: Documents = {}
+        fixed = {kind for kind in {of for of, _ in self._shown} if self.is_fixed(kind)}
         for (kind, key), count in sorted(self._shown.items()):
             if self._absent[kind, key] < count:
                 found.setdefault(kind, {})[key] = {}
         for (kind, key, name), counts in self._values.items():
             text, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
-            if key in found.get(kind, {}) and (kind == SESSION or 2 * count > self._shown[kind, key]):
+            told = sum(counts.values()) if kind in fixed else self._shown[kind, key]
+            if key in found.get(kind, {}) and (kind == SESSION or 2 * count > told):
                 found[kind][key][name] = json.loads(text)
         return found

@@ -168,9 +168,7 @@ class _Alias:
         return groups, {position: self._home(domain) for position, domain in domain_of.items()}
 
 
-def _freshness(
-    episodes: Sequence[Episode], domain_of: Mapping[Position, int]
-) -> dict[Position, tuple[int, int]]:
+def _freshness(episodes: Sequence[Episode], domain_of: Mapping[Position, int]) -> dict[Position, tuple[int, int]]:
     """By position in answers: of how many values, how many had not been seen before in their episode.
 
     Numbers are looked for where the same things are named: a small one is soon seen elsewhere.
@@ -293,7 +291,9 @@ def _joined(
             if isinstance(record, dict)
         ]
         for name in dict.fromkeys(name for _, record in pairs for name in record):
-            whole = {f"{base.rstrip('/')}/{record[name]}" for base, record in pairs if isinstance(record.get(name), str)}
+            whole = {
+                f"{base.rstrip('/')}/{record[name]}" for base, record in pairs if isinstance(record.get(name), str)
+            }
             for domain, known in sorted(held.items()):
                 if len(whole & known) >= max(3, _LINKED * min(len(whole), len(known))):
                     alias.join(arguments[argument], domain)
@@ -441,7 +441,7 @@ def _kind(group: Sequence[Position], drafts: Sequence[_Draft], structure: Struct
     given = Counter(position.name for position in group if position.name and position.side == "in")
     names = shown or given or called
     key = min(names, key=lambda n: (-names[n], n))
-    noun = _noun(key, called)
+    noun = _noun(key, given or called)
     name = plural(noun.split()[-1]) if noun else plural(key)
     name = base = "_".join([*noun.split()[:-1], name])
     number = 2
@@ -454,7 +454,12 @@ def _kind(group: Sequence[Position], drafts: Sequence[_Draft], structure: Struct
 
 def _noun(key: str, called: Counter[str]) -> str:
     """`ticket` of `ticket_id`; the longest such name says most."""
-    for name in [key, *sorted(called, key=lambda n: (-called[n], n))]:
+    usual = max(called.values(), default=0)
+    if 2 * called[key] > sum(called.values()) and is_idlike(key) and len(split(key)) == 1 and key not in {"id", "name"}:
+        return "item"
+    for name in [key, *sorted((n for n in called if 2 * called[n] >= usual), key=lambda n: (-called[n], n))]:
+        if is_generic(name):
+            continue
         words = list(split(name))
         while len(words) > 1 and is_idlike(words[-1]):
             words.pop()

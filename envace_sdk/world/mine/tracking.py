@@ -165,7 +165,7 @@ class Tracker:
 
     def follow(self, episode: Episode) -> Iterator[Moment]:
         """Each call of the episode, before it takes effect here."""
-        belief = Belief(self.start)
+        belief = Belief(self.start, {name: kind.key for name, kind in self.structure.kinds.items() if name != SESSION})
         belief.session.fields.update(self._points.get(episode.name, {}))
         self.first, self.absent = {}, {}
         for step in episode.steps:
@@ -188,7 +188,9 @@ class Tracker:
             moment.after.update(after)
             for kind in {site.kind for site in self.structure.sites_of(step.tool) if site.many} if step.ok else ():
                 moment.things[kind] = {
-                    key_text(thing.key): thing.document() for thing in belief.things(kind) if thing.exists and not thing.assumed
+                    key_text(thing.key): belief.whole(thing)
+                    for thing in belief.things(kind)
+                    if thing.exists and not thing.assumed
                 }
             listed = [site for site in self.structure.sites_of(step.tool) if site.many] if step.ok else []
             if listed:
@@ -239,12 +241,13 @@ class Tracker:
     def _born_or_gone(self, thing: Thing, suspect: Suspect, moment: Moment) -> tuple[bool, bool]:
         tool, name, effects = moment.step.tool, suspect.named.name, self.effects
         if (tool, name) in effects.removes:
-            thing.exists, thing.fields, thing.pending, thing.everything = False, {}, {}, []
+            thing.exists = False
+            thing.forget()
             return False, True
         if (tool, name) in effects.makes:
             born = not thing.exists
             if born:
-                thing.fields, thing.pending, thing.everything = {}, {}, [suspect]
+                thing.forget(suspect)
             thing.exists = True
             thing.pending.pop(EXISTS, None)
             return born, False
@@ -282,18 +285,18 @@ class Tracker:
                 thing = moment.belief.thing(kind, real)
                 named = next((n for n in moment.cast.named if n.fresh), None) if site.fresh else None
                 if named is not None and not thing.exists:
-                    thing.exists, thing.fields, thing.pending = True, {}, {}
-                    thing.everything = [Suspect(step, named, moment.scope)]
+                    thing.exists = True
+                    thing.forget(Suspect(step, named, moment.scope))
                 elif site.many or len(record) > 1 or (step.tool, SESSION) in self.effects.harmless:
                     self._sight(thing, EXISTS, True, step)
                 for name, value in record.items():
                     if name == site.key and site.join:
                         self._sight(thing, self.structure.kinds[kind].key, real, step)
                     what = self.structure.kinds[kind].key if name == site.key and not site.join else name
-                    if (step.tool, kind, what) not in self.effects.foreign:
+                    if (step.viewer, kind, what) not in self.effects.foreign:
                         self._sight(thing, what, real if what == self.structure.kinds[kind].key else value, step)
-                if not site.bare and not site.fresh:
-                    thing.everything = []
+                if not site.fresh:
+                    thing.looked[step.viewer] = len(thing.everything)
                 thing.seen = True
 
     def _identify(self, site: Site, key: Json, moment: Moment) -> tuple[str, Json | Unset]:
@@ -302,7 +305,8 @@ class Tracker:
             return SESSION, ""
         if site.argument:
             named = next(
-                (n for n in moment.cast.named if n.kind == site.kind and n.source.find(f"args.{site.argument}") >= 0), None
+                (n for n in moment.cast.named if n.kind == site.kind and n.source.find(f"args.{site.argument}") >= 0),
+                None,
             )
             return site.kind, UNSET if named is None else moment.keys.get(named.name, UNSET)
         if site.join:
@@ -315,12 +319,14 @@ class Tracker:
         if thing.kind == SESSION:
             self.shown.setdefault((SESSION, what), []).append(value)
         suspects = [
-            s for s in thing.suspects(what) if self.effects.touches(s.step.tool, s.named.name, what) or s.named.fresh
+            s for s in thing.suspects(what, step.viewer) if self.effects.touches(s.step.tool, s.named.name, what) or s.named.fresh
         ]
-        held: Json | Unset = (UNSET if thing.exists is None else thing.exists) if what == EXISTS else thing.fields.get(what, UNSET)
+        held: Json | Unset = (
+            (UNSET if thing.exists is None else thing.exists) if what == EXISTS else thing.fields.get(what, UNSET)
+        )
         if not suspects:
             if held is not UNSET:
-                pair = (thing.kind, what, thing.shown_by.get(what, ""), step.tool)
+                pair = (thing.kind, what, thing.shown_by.get(what, ""), step.viewer)
                 agreement = self.agreements.setdefault(pair, Agreement())
                 if same(held, value):
                     agreement.same += 1
@@ -336,14 +342,13 @@ class Tracker:
         elif len(suspects) == 1:
             before = thing.shown_by.get(what, "")
             self.sightings.append(Sighting(suspects[0], what, held, value, step, before))
-        elif held is not UNSET and not same(held, value):
+        elif what != EXISTS and (held is UNSET or not same(held, value)):
             self.clouded.append((tuple(suspects), what))
         if what == EXISTS:
             if not value:
-                thing.fields, thing.pending, thing.everything = {}, {}, []
+                thing.forget()
             thing.exists = bool(value)
         else:
             thing.fields[what] = value
-            thing.shown_by[what] = step.tool
+            thing.shown_by[what] = step.viewer
         thing.pending.pop(what, None)
-

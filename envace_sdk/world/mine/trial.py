@@ -94,16 +94,25 @@ class Trial:
     @property
     def right(self) -> int:
         """The calls that end as recorded, but for the leaves that are not explained."""
-        free = frozenset(self.unexplained)
-        answered = sum(count for wrong, count in self.wrongs.items() if wrong <= free)
-        return answered + sum(tally.right for tally in self.requirements.values()) + self.absence.right
+        free = self._free()
+        return self._refused + sum(count for wrong, count in self.wrongs.items() if wrong <= free)
 
     @property
     def confidence(self) -> float:
         """How likely the next call is answered right: cautious where the calls are few."""
-        free = frozenset(self.unexplained)
+        free = self._free()
         share = 1 - len(free) / len(self.answer) if self.answer else 1.0
-        worth = float(sum(tally.right for tally in self.requirements.values()) + self.absence.right)
+        worth = float(self._refused)
         for wrong, count in self.wrongs.items():
             worth += count if not wrong else count * share if wrong <= free else 0
         return min((worth + 1) / (self.decided + 2), _MOST_SURE)
+
+    @property
+    def _refused(self) -> int:
+        """The calls that are refused as they were."""
+        return sum(tally.right for tally in self.requirements.values()) + self.absence.right
+
+    def _free(self) -> frozenset[str]:
+        """The leaves that may be wrong in an answer that is right otherwise: few of many."""
+        free = frozenset(self.unexplained)
+        return free if 2 * len(free) < len(self.answer) and "" not in free else frozenset()

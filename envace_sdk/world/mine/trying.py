@@ -18,7 +18,7 @@ from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.answer import Answer
 from envace_sdk.world.dynamics import Dynamics, ToolRule
 from envace_sdk.world.interpret import Interpreter
-from envace_sdk.world.keys import Document, get_path, key_of, set_path
+from envace_sdk.world.keys import Document, get_path, key_of, key_text, set_path
 from envace_sdk.world.state import State
 
 from .episodes import Step, episodes_of
@@ -103,15 +103,23 @@ class _Trying:
         return self._corrected(step, rule, answer, state)
 
     def _answer(self, step: Step, rule: ToolRule, state: State) -> Answer | None:
-        minted: Json = None
-        if rule.effect == "create" and rule.collection is not None and step.ok:
-            shown = entity_in(step.value, rule)
-            fields = self._dynamics.collections[rule.collection].key_fields
-            parts = [get_path(shown, name) if shown is not None else UNSET for name in fields]
-            if UNSET not in parts:
-                minted = parts if len(parts) > 1 else parts[0]
+        minted = self._made(step, rule)
+        if minted is not None and rule.collection is not None:
+            # What a call has made was not there, whatever other episodes begin with.
+            state = state.remove(rule.collection, key_text(minted))
         random = state.random(step.tool, json.dumps(step.args, sort_keys=True))
         return self._interpreter.run(self._toolset[step.tool], step.args, state, random, minted=minted)
+
+    def _made(self, step: Step, rule: ToolRule) -> Json:
+        """The key of the entity that a call is seen to have made."""
+        if rule.effect != "create" or rule.collection is None or not step.ok:
+            return None
+        shown = entity_in(step.value, rule)
+        fields = self._dynamics.collections[rule.collection].key_fields
+        parts = [get_path(shown, name) if shown is not None else UNSET for name in fields]
+        if any(part is UNSET or part is None for part in parts):
+            return None
+        return parts if len(parts) > 1 else parts[0]
 
     @staticmethod
     def _count_broken(trial: Trial, instance: Instance) -> None:

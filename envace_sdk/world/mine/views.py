@@ -48,24 +48,27 @@ class Views:
         pairs: Pairs = {}
         shown: dict[str, int] = {}
         for sighting in group:
-            now = sighting.shown_by.tool
+            now = sighting.shown_by.viewer
             shown[now] = shown.get(now, 0) + 1
             if sighting.shown_before_by:
                 agreement = pairs.setdefault((sighting.shown_before_by, now), Agreement())
                 agreement.other += sighting.changed
                 agreement.same += not sighting.changed
         steady = [tool for tool in shown if _steady(pairs.get((tool, tool)))]
-        reader = min(steady, key=lambda t: (t not in readers, -shown[t], t), default=None)
+        reader = min(steady, key=lambda t: (t.split("(")[0] not in readers, "(" in t, -shown[t], t), default=None)
         if reader is not None:
-            names = {s.suspect.named.name for s in group if s.shown_by.tool == reader}
-            self.spared |= {(reader, name, field[1]) for name in names}
-            self.foreign |= {(tool, *field) for tool in shown if tool != reader and _denied(pairs.get((tool, reader)))}
+            names = {s.suspect.named.name for s in group if s.shown_by.viewer == reader}
+            self.spared |= {(reader.split("(")[0], name, field[1]) for name in names}
+            for tool in shown:
+                both = (pairs.get((tool, reader)), pairs.get((reader, tool)))
+                if tool != reader and (_denied(both[0]) or ("(" in tool and not any(map(_steady, both)))):
+                    self.foreign.add((tool, *field))
             return
         kept = False
         for tool in sorted(shown):
             agreement = pairs.get((tool, tool))
             if agreement is not None and agreement.other >= max(1, _FICKLE * (agreement.same + agreement.other)):
-                if _changes(field[1], [s for s in group if s.shown_by.tool == tool]):
+                if _changes(field[1], [s for s in group if s.shown_by.viewer == tool]):
                     kept = True
                 else:
                     self.foreign.add((tool, *field))

@@ -17,9 +17,24 @@ from .tracking import Moment
 __all__ = ["error_template", "explained_slots", "status_of"]
 
 _STATUS: tuple[tuple[Status, tuple[str, ...]], ...] = (
-    ("permission_error", ("permission", "denied", "not authenticated", "unauthor", "forbidden", "not allowed", "log in", "logged in")),
+    (
+        "permission_error",
+        ("permission", "denied", "not authenticated", "unauthor", "forbidden", "not allowed", "log in", "logged in"),
+    ),
     ("rate_limited", ("rate limit", "too many")),
-    ("not_found", ("not found", "no such", "does not exist", "doesn't exist", "not exist", "unknown", "no item", "could not find")),
+    (
+        "not_found",
+        (
+            "not found",
+            "no such",
+            "does not exist",
+            "doesn't exist",
+            "not exist",
+            "unknown",
+            "no item",
+            "could not find",
+        ),
+    ),
     ("conflict", ("already", "exists", "conflict", "duplicate", "in use", "taken", "insufficient", "not empty")),
 )
 """What errors of a kind say."""
@@ -31,12 +46,14 @@ def status_of(text: str) -> Status:
     return next((status for status, words in _STATUS if any(word in low for word in words)), "validation_error")
 
 
-def explained_slots(
-    template: Template, texts: Sequence[str], scopes: Sequence[Mapping[str, Json]]
-) -> dict[str, str]:
+def explained_slots(template: Template, texts: Sequence[str], scopes: Sequence[Mapping[str, Json]]) -> dict[str, str]:
     """By slot of a template the expression of what stands there; a text that is said most where nothing explains it."""
     found: dict[str, str] = {}
-    parsed = [(values, scope) for text, scope in zip(texts, scopes, strict=True) if (values := template.parse(text)) is not None]
+    parsed = [
+        (values, scope)
+        for text, scope in zip(texts, scopes, strict=True)
+        if (values := template.parse(text)) is not None
+    ]
     for part in template.parts:
         if not isinstance(part, Slot):
             continue
