@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from envace_sdk.errors import ExpressionError
 from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.expressions import Scope, compile_template
 from envace_sdk.world.mine.texts import Rows, Slot, Template
@@ -85,6 +87,13 @@ def test_json_within_a_text_is_data():
         assert values == {"made": {"a": [1, "x"]}}
         assert template.render(values) == f"Made: {text}."
         assert written(template, values, {"made": "values.made"}) == f"Made: {text}."
+
+
+def test_json_is_indented_by_a_few_blanks_at_most():
+    scope = Scope({}, State.start(dynamics=Dynamics()))
+    assert compile_template("{json([1, {'a': now}], 0)}")(scope) == '[1,{"a":"2026-01-01T09:00:00Z"}]'
+    with pytest.raises(ExpressionError, match="0 to 8"):
+        compile_template("{json([], 9)}")(scope)
 
 
 def test_json_that_would_not_be_written_the_same_stays_text():

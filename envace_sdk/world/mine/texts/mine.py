@@ -24,6 +24,7 @@ _SAMPLE: Final = 240
 _SAMPLE_LINES: Final = 1_200
 _LONGEST: Final = 20_000
 """Longer texts are read by what was learnt from shorter ones, if there are any."""
+_FEW_LONG: Final = 6
 _ROUNDS: Final = 6
 _WORTHWHILE: Final = 0.95
 """Texts are looked at again as long as no more than this share of them stays unread."""
@@ -86,12 +87,14 @@ def _distinct(cases: Sequence[TextCase]) -> list[Text]:
 def _sample(texts: Sequence[Text]) -> list[Text]:
     """So many of the texts, spread over all of them, as can be compared in a moment; with their lines."""
     usable = [text for text in texts if len(text.text) <= _LONGEST]
+    if not usable:
+        usable = sorted(texts, key=lambda text: len(text.text))[:_FEW_LONG]
     step = max(1, -(-len(usable) // _SAMPLE))
     sample: list[Text] = []
     lines = 0
     for text in (usable[index] for start in range(step) for index in range(start, len(usable), step)):
         lines += text.text.count("\n") + 1
-        if sample and (len(sample) >= _SAMPLE or lines > _SAMPLE_LINES):
+        if len(sample) > 1 and (len(sample) >= _SAMPLE or lines > _SAMPLE_LINES):
             break
         sample.append(text)
     _look_at(sample)
