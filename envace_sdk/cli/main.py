@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "doctor": ("envace_sdk.cli.doctor_command:doctor", "Say what is installed and works on this machine."),
     "eval": ("envace_sdk.cli.eval_commands:evaluate", "Measure how close a twin comes to the real server."),
     "infer": ("envace_sdk.cli.infer_command:infer", "Write a toolset's dynamics from its schemas."),
+    "learn": ("envace_sdk.cli.learn_command:learn", "Mine a toolset's dynamics from recordings."),
     "record": ("envace_sdk.cli.record_command:record", "Record a real MCP server, for its twin."),
     "recordings": (
         "envace_sdk.cli.recordings_commands:recordings",

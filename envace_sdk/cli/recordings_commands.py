@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from .recordings_print import recording_findings_text
 
-    from envace_sdk.recordings import Finding, Recording
+if TYPE_CHECKING:
+    from envace_sdk.recordings import Recording
 
 __all__ = ["recordings"]
 
 _SHOWN: Final = 20
-_PLACES: Final = 5
 _Form = Literal["plain", "native"]
 
 
@@ -100,7 +99,7 @@ def convert(files: tuple[Path, ...], output: str, form: _Form, strict: bool, no_
         _print_calls(recording, redacted=not no_redact)
     else:
         recording.save(target, form=form, redact=no_redaction if no_redact else None)
-    click.echo(_findings_text(recording.findings, _SHOWN), nl=False, err=True)
+    click.echo(recording_findings_text(recording.findings, _SHOWN), nl=False, err=True)
     if output != "-":
         click.echo(f"wrote {output}: {_count(len(recording), 'call')} in {_count(len(recording.episodes), 'episode')}")
 
@@ -152,31 +151,9 @@ def _print(recording: Recording, most: int | None) -> None:
     rows = [{**row, "error share": f"{row['errors'] / row['calls']:.0%}"} for row in _tools(recording)]
     if rows:
         click.echo("\n" + table(rows, ("calls", "errors", "error share", "episodes", "tool")))
-    text = _findings_text(recording.findings, most)
+    text = recording_findings_text(recording.findings, most)
     if text:
         click.echo("\n" + text, nl=False)
-
-
-def _findings_text(findings: Sequence[Finding], most: int | None) -> str:
-    """The findings, errors first, those that say the same together; "" for none."""
-    from envace_sdk.tools.finding import printable
-
-    groups: dict[tuple[str, str, str], list[str]] = {}
-    for finding in sorted(findings, key=lambda finding: finding.severity):
-        place = f"line {finding.line}" if finding.line else ""
-        groups.setdefault((finding.severity, finding.file, finding.message), []).append(
-            ", ".join(filter(None, (place, finding.field)))
-        )
-    colours = {"error": "red", "warning": "yellow"}
-    lines: list[str] = []
-    for (severity, file, message), places in list(groups.items())[:most]:
-        lines.append(f"{click.style(severity, fg=colours[severity])} {printable(file)}: {printable(message)}")
-        lines += [f"    {printable(place)}" for place in places[:_PLACES] if place]
-        if len(places) > _PLACES:
-            lines.append(f"    and {len(places) - _PLACES} more")
-    if most is not None and len(groups) > most:
-        lines.append(f"and {_count(len(groups) - most, 'more finding')}: `envace-sdk recordings show --all`")
-    return "".join(f"{line}\n" for line in lines)
 
 
 def _count(number: int, word: str) -> str:

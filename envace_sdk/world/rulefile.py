@@ -17,11 +17,12 @@ from typing import Final, Literal
 import yaml
 
 from envace_sdk.errors import DynamicsError
+from envace_sdk.json import Json
 
 from .dynamics import CollectionRule, Dynamics, ToolRule
 from .ruletext import entry_text, section_text
 
-__all__ = ["RuleFile", "Section", "digest_of", "fresh_text"]
+__all__ = ["RuleFile", "Section", "digest_of", "digest_of_json", "fresh_text"]
 
 Section = Literal["collections", "tools"]
 SECTIONS: Final[tuple[Section, ...]] = ("collections", "tools")
@@ -107,13 +108,13 @@ class RuleFile:
         return made.replace("\n", self._breaks) if made is not None and fits else None
 
     def _edited(self, dynamics: Dynamics, header: str) -> str | None:
-        if any(section in self._spans and not self._spans[section].is_open for section in SECTIONS):
-            return None
         cut = self._spans.get("learned")
         pieces: dict[int, tuple[int, list[str]]] = {}
         for section in SECTIONS:
             span = self._spans.get(section)
-            if span is not None:
+            if span is not None and getattr(dynamics, section) != getattr(self.dynamics, section):
+                if not span.is_open:
+                    return None
                 pieces[span.begin] = (span.end, self._section(section, span, dynamics))
         if cut is not None:
             pieces[cut.begin] = (cut.end, [])
@@ -167,8 +168,12 @@ def fresh_text(dynamics: Dynamics, header: str = "") -> str:
 
 def digest_of(rule: CollectionRule | ToolRule, comments: tuple[str, ...] = ()) -> str:
     """A short digest of what a rule says."""
-    said = json.dumps(rule.model_dump(exclude_defaults=True), sort_keys=True)
-    whole = "\n".join([said, *comments]).encode("utf-8", "surrogatepass")
+    return digest_of_json(rule.model_dump(exclude_defaults=True), comments)
+
+
+def digest_of_json(value: Json, comments: tuple[str, ...] = ()) -> str:
+    """A short digest of a value, whatever the order of members."""
+    whole = "\n".join([json.dumps(value, sort_keys=True), *comments]).encode("utf-8", "surrogatepass")
     return hashlib.sha256(whole).hexdigest()[:8].translate(_LETTERS)
 
 

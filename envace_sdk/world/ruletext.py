@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import yaml
@@ -29,7 +29,7 @@ _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uf
 _UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 _ONE_SPACE: Final = re.compile(r"(?<! ) (?! )")
 _OPERATORS: Final = frozenset({"&&", "||", "?", ":"})
-_RESOLVER: Final = yaml.SafeLoader("")
+_resolved: Final[Callable[..., Any]] = yaml.SafeLoader("").resolve
 _TEXT: Final = "tag:yaml.org,2002:str"
 _LEAST_FULL: Final = 0.4
 """How full a line at least is that ends before an operator."""
@@ -120,7 +120,7 @@ def _is_short(value: Any, path: tuple[str, ...]) -> bool:
         return len(path) == 2
     inside = path[2:]
     if inside == ("returns",):
-        return value.keys() <= _NAMES
+        return bool(value.keys() <= _NAMES)
     return inside[-1:] == ("take",) or (len(inside) == 2 and inside[0] == "filters")
 
 
@@ -223,7 +223,7 @@ def _is_plain(text: str, *, flow: bool) -> bool:
         return False
     if ": " in text or " #" in text or text.endswith(":") or (flow and re.search(r"[,\[\]{}]|:(?=[\"'])", text)):
         return False
-    return bool(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) == _TEXT)
+    return bool(_resolved(yaml.ScalarNode, text, (True, False)) == _TEXT)
 
 
 def _quoted(text: str) -> str:
