@@ -50,6 +50,8 @@ class Environment:
         model: the learned environment role, asked where neither fixture nor rule answers.
         recorded: recordings of the real server; their fixtures come after those of `fixtures`.
         recorded_only: answer with recordings, or not at all.
+        precedents: calls observed elsewhere, in sessions that may have begun otherwise: no facts, but what the rules
+            leave open is answered as these were.
         source: what messages call the dynamics, such as their file.
     """
 
@@ -63,6 +65,7 @@ class Environment:
         model: Rehearser | None = None,
         recorded: Recorded | None = None,
         recorded_only: bool = False,
+        precedents: Sequence[Fixture] = (),
         source: str = "",
     ) -> None:
         self.toolset = toolset
@@ -78,17 +81,22 @@ class Environment:
         self._observed = observed
         self.start = observed.learn(start or State.start(dynamics=self.dynamics))
         writing = frozenset(name for name in tools if observed.changes(ToolCall(name)))
-        precedents = Precedents(self.fixtures, tools, self.dynamics, writing, observed.states)
-        self._precedents = observed.open = precedents
+        told = observed
+        if precedents:
+            known = (*everything, *precedents)
+            told = FixtureRehearser(known, tools, self.dynamics, interpreter, self.recorded.matching)
+        calls = (*self.fixtures, *(fixture for fixture in precedents if fixture.is_call))
+        followed = Precedents(calls, tools, self.dynamics, writing, told.states)
+        self._precedents = observed.open = followed
         layers: list[Rehearser] = [observed]
         if not recorded_only:
             layers += [RecalledRehearser(observed, over_rules=True), DynamicsRehearser(interpreter)]
-        layers.append(RecalledRehearser(observed, precedents=precedents))
+        layers.append(RecalledRehearser(told, precedents=followed))
         if model is not None and not recorded_only:
             layers.append(model)
         if not recorded_only:
-            layers.append(SchemaRehearser(tuple(toolset), self.dynamics, interpreter, keys, self.fixtures, precedents))
-        self._ladder = Ladder(tools, self.dynamics, observed, layers, precedents)
+            layers.append(SchemaRehearser(tuple(toolset), self.dynamics, interpreter, keys, calls, followed))
+        self._ladder = Ladder(tools, self.dynamics, observed, layers, followed)
 
     @classmethod
     def load(
@@ -105,7 +113,8 @@ class Environment:
     ) -> Self:
         """Load a toolset from wherever `Toolset.load` can, with the files that lie beside it.
 
-        In a toolset's folder, `dynamics.yaml`, `fixtures.jsonl` and `world.json` are used when they are there;
+        In a toolset's folder, `dynamics.yaml`, `fixtures.jsonl`, `recordings.jsonl` (what the rules were learned from,
+        which serves as precedents) and `world.json` are used when they are there;
         `dynamics` replaces the first, and what tools no rule mentions do is inferred; `fixtures` and `seed_data` add to
         the others. Of a recording, the catalogue is
         the toolset. `ignore` names parts of requests that do not matter for recordings, as `Matching` has them.
@@ -120,6 +129,7 @@ class Environment:
         if any(tool.name not in rules.tools for tool in toolset):
             rules = rules.completed(infer(toolset))
         recorded = [*filter(None, [beside.file("fixtures.jsonl"), toolset.recording]), *fixtures]
+        learned_from = [*filter(None, [beside.file("recordings.jsonl")])]
         clock, collections = beside.start()
         start = State.start(dynamics=rules, collections=collections, clock=clock or DEFAULT_CLOCK)
         environment = cls(
@@ -127,6 +137,7 @@ class Environment:
             dynamics=rules,
             recorded=Recorded.load(recorded, ignore=ignore),
             recorded_only=recorded_only,
+            precedents=Recorded.load(learned_from, ignore=ignore, strict=False).fixtures,
             start=start,
             model=model,
             source=str(rules_file or ""),
