@@ -313,7 +313,7 @@ class _Miner:
             key = self._structure.kinds[kind].key
             for text, document in documents.items():
                 if kind == SESSION:
-                    found[kind] = [{"id": SESSION, **document}]
+                    found[kind] = [{**document, "id": SESSION}]
                 else:
                     found.setdefault(kind, []).append(
                         {key: text, **document} if key not in document else dict(document)
