@@ -231,12 +231,13 @@ def _annotated(rule: ToolRule, trial: Trial, learned: Learned | None) -> ToolRul
         else requirement
         for place, requirement in enumerate(rule.requires)
     ]
+    told = "confidence" in rule.model_fields_set
     return rule.model_copy(
         update={
             "requires": requires,
             "support": trial.calls,
-            "confidence": round(_confidence(trial, learned), 2),
-            "reason": rule.reason or reason_of(rule, trial, learned),
+            "confidence": rule.confidence if told else round(_confidence(trial, learned), 2),
+            "reason": "; ".join(filter(None, (rule.reason, reason_of(rule, trial, learned)))),
         }
     )
 

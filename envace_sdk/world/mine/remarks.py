@@ -23,6 +23,8 @@ _SHOWN: Final = 80
 
 def reason_of(rule: ToolRule, trial: Trial, learned: Learned | None = None) -> str:
     """Why a rule says what it says; one line."""
+    if not trial.calls:
+        return "no call of it is recorded"
     if rule.effect == "opaque":
         return f"no rule explains {counted(trial.calls, 'recorded call')}"
     if not trial.decided:

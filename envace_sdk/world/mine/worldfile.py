@@ -83,14 +83,14 @@ class WorldFile:
         lines = ["{"]
         if self.clock is not None:
             lines.append(f'  "clock": {json.dumps(self.clock)},')
-        lines.append('  "collections": {')
+        lines.append('  "collections": {' + ("" if self.collections else "}"))
         for number, (name, documents) in enumerate(self.collections.items(), 1):
             lines.append(f"    {_json(name)}: [")
             lines += [f"      {_json(document)}," for document in documents]
             if documents:
                 lines[-1] = lines[-1][:-1]
             lines.append("    ]" + ("," if number < len(self.collections) else ""))
-        return "\n".join([*lines, "  }", "}", ""])
+        return "\n".join([*lines, *(["  }"] if self.collections else []), "}", ""])
 
 
 def _read(path: Path) -> tuple[Json, dict[str, Sequence[Document]]]:
