@@ -166,7 +166,7 @@ def repeated_reads(exam: Exam, questions: Sequence[Question]) -> list[tuple[int,
     return [
         (start, end)
         for start, end in equal_calls(fixtures)
-        if text_of(questions[start].form) == text_of(questions[end].form)
+        if text_of(questions[start].value) == text_of(questions[end].value)
         and fixtures[start].result.is_error == fixtures[end].result.is_error
         and all(_leaves_alone(exam, fixtures[place]) for place in range(start + 1, end))
         and (exam.roles.of(fixtures[start].call.name) != "write" or fixtures[start].result.is_error)

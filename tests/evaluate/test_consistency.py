@@ -47,6 +47,11 @@ def test_equal_reads_must_be_answered_alike():
     assert scores({2: {**MILK, "title": "Tea"}, 3: {**MILK, "title": "Tea"}}).repeated_reads == 1.0
 
 
+def test_reads_that_the_real_environment_answered_differently_need_not_be_answered_alike():
+    story = [("get_note", {"id": "N-1"}, "", True), ("get_note", {"id": "N-1"}, "[]", True)]
+    assert scores(story=story).repeated_reads is None
+
+
 def test_two_misses_are_not_alike():
     assert scores({2: Played.miss("?"), 3: Played.miss("?")}).repeated_reads == 0.0
 

@@ -18,6 +18,10 @@ def test_an_answer_that_repeats_its_arguments_is_entailed_by_them():
     assert found == {"/title": "entailed", "/count": "entailed", "/id": "free"}
 
 
+def test_a_boolean_is_given_under_the_same_name():
+    assert kinds([("set", {"loud": True}, {"loud": True, "dark": True})]) == {"/loud": "entailed", "/dark": "free"}
+
+
 def test_a_small_number_is_given_only_under_the_same_name():
     assert kind([("add", {"count": 7}, {"rank": 7, "x": "y"})], "/rank") == "free"
 

@@ -55,6 +55,11 @@ def test_calibration_compares_confidence_with_what_is_right():
     }
 
 
+def test_a_confidence_of_exactly_nine_tenths_is_a_sure_one():
+    report = report_on(HELD_OUT, lambda fixture, call: Played(fixture.result, "x", (0.9, 1.0)[fixture.position % 2]))
+    assert (report.sure.calls, report.sure.right) == (10, 1.0)
+
+
 def test_successes_are_held_to_the_output_schema():
     schema = {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}
     tools = toolset(get={"outputSchema": schema})
