@@ -48,7 +48,7 @@ Exit codes:
 @click.option("--explain", "explained", multiple=True, metavar="TOOL", help="Print what speaks for and against a rule.")
 @click.option("--dry-run", is_flag=True, help="Write nothing.")
 @click.option("--force", is_flag=True, help="Write rules anew that were edited, unless they say `keep: true`.")
-@click.option("--no-fixtures", is_flag=True, help="Write rules and world only, not the recordings.")
+@click.option("--no-recordings", is_flag=True, help="Write rules and world only.")
 @click.option("--no-redact", is_flag=True, help="Keep what looks like a secret.")
 def learn(
     source: str,
@@ -57,14 +57,14 @@ def learn(
     explained: tuple[str, ...],
     dry_run: bool,
     force: bool,
-    no_fixtures: bool,
+    no_recordings: bool,
     no_redact: bool,
 ) -> None:
     """Mine what each tool does from recordings, and write it as a dynamics file that is yours to edit.
 
-    Beside `dynamics.yaml` are written `world.json`, what a new world begins with, and `fixtures.jsonl`, the recordings:
-    the twin answers recorded calls as they were recorded, and later recordings are added to them. Rules that you have
-    edited stay as they are.
+    Beside `dynamics.yaml` are written `world.json`, what a new world begins with, and `recordings.jsonl`, the
+    recordings: the twin answers after them what the rules leave open, and later recordings are added to them. Rules
+    that you have edited stay as they are.
     """
     from envace_sdk.recordings import Recording
     from envace_sdk.tools import Toolset
@@ -81,7 +81,7 @@ def learn(
     click.echo(recording_findings_text(errors, _FINDINGS), nl=False, err=True)
     with _progress() as progress:
         lesson = learn_into(path, toolset, recording.files, force=force, redacted=not no_redact, progress=progress)
-    written = [] if dry_run else lesson.write(fixtures=not no_fixtures)
+    written = [] if dry_run else lesson.write(recordings=not no_recordings)
     doubts = [one for one in recording.findings if one.severity != "error" and not _is_expected(one, lesson)]
     click.echo(recording_findings_text(doubts, _FINDINGS), nl=False, err=True)
     for finding in lesson.findings:

@@ -16,10 +16,10 @@ SECOND = {"d": ["jar", "box"], "e": ["hat"]}
 def learned(notes):
     """Learns from recordings into the folder of the notes."""
 
-    def learned(*paths, write=True, fixtures=True, **options):
+    def learned(*paths, write=True, recordings=True, **options):
         toolset = Toolset.load(notes)
         lesson = learn_into(notes / "dynamics.yaml", toolset, Recording.load(paths).files, **options)
-        return lesson, [path.name for path in lesson.write(fixtures=fixtures)] if write else []
+        return lesson, [path.name for path in lesson.write(recordings=recordings)] if write else []
 
     return learned
 
@@ -30,10 +30,13 @@ def texts(folder):
 
 def test_rules_world_and_recordings_lie_side_by_side(learned, notes, record):
     lesson, written = learned(record(**FIRST))
-    assert {"fixtures.jsonl", "dynamics.yaml"} <= {*written}
+    assert {"recordings.jsonl", "dynamics.yaml"} <= {*written}
     assert Dynamics.load(notes / "dynamics.yaml") == lesson.dynamics
-    assert len(Recording.load(notes / "fixtures.jsonl").episodes) == 3
-    assert lesson.dynamics.tools["add_note"].effect == "create"
+    assert len(Recording.load(notes / "recordings.jsonl").episodes) == 3
+    assert lesson.filing.standing["add_note"] == "new"
+    assert lesson.dynamics.tools["add_note"].support == sum(
+        call.tool == "add_note" for call in lesson.gathered.recording
+    )
     assert "unused" not in lesson.dynamics.tools
     assert lesson.advice["unused"] == "never called: record some calls"
 
@@ -52,25 +55,25 @@ def test_what_comes_in_two_parts_is_learned_as_if_it_came_at_once(learned, notes
     lesson, _ = learned(record("two.jsonl", **SECOND))
     assert (lesson.gathered.added, lesson.gathered.known) == (2, 0)
     parts = texts(notes)
-    for name in ("dynamics.yaml", "fixtures.jsonl"):
+    for name in ("dynamics.yaml", "recordings.jsonl"):
         (notes / name).unlink()
     learned(record("all.jsonl", **FIRST, **SECOND))
     assert texts(notes) == parts
 
 
 def test_recordings_may_be_left_out(learned, notes, record):
-    assert "dynamics.yaml" in learned(record(**FIRST), fixtures=False)[1]
-    assert not (notes / "fixtures.jsonl").exists()
+    assert "dynamics.yaml" in learned(record(**FIRST), recordings=False)[1]
+    assert not (notes / "recordings.jsonl").exists()
 
 
 def test_an_edit_outlives_new_recordings(learned, notes, record):
     learned(record("one.jsonl", **FIRST))
     file = notes / "dynamics.yaml"
-    mine = file.read_text(encoding="utf-8").replace("text: args.text\n", "text: args.text   # as it is\n")
+    mine = file.read_text(encoding="utf-8").replace("  add_note:\n", "  add_note:   # as it is\n")
     file.write_text(mine, encoding="utf-8")
     lesson, _ = learned(record("two.jsonl", **SECOND))
     assert lesson.filing.standing["add_note"] == "yours"
-    assert "      text: args.text   # as it is\n" in file.read_text(encoding="utf-8")
+    assert "  add_note:   # as it is\n" in file.read_text(encoding="utf-8")
 
 
 def test_an_edited_world_is_kept_and_used(learned, notes, record):
@@ -96,8 +99,8 @@ def test_a_broken_world_or_recording_beside_the_rules_is_refused(learned, notes,
     with pytest.raises(WorldError, match=r"world\.json"):
         learned(record(**FIRST))
     (notes / "world.json").unlink()
-    (notes / "fixtures.jsonl").write_text('{"tool": 3}\n', encoding="utf-8")
-    with pytest.raises(FixtureError, match=r"fixtures\.jsonl:1: tool"):
+    (notes / "recordings.jsonl").write_text('{"tool": 3}\n', encoding="utf-8")
+    with pytest.raises(FixtureError, match=r"recordings\.jsonl:1: tool"):
         learned(record(**FIRST))
 
 
@@ -140,10 +143,10 @@ def test_secrets_are_not_in_any_file(learned, notes, tmp_path):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     learned(path)
     assert not any(b"hunter2" in data for data in texts(notes).values())
-    for name in ("fixtures.jsonl", "dynamics.yaml"):
+    for name in ("recordings.jsonl", "dynamics.yaml"):
         (notes / name).unlink()
     learned(path, redacted=False)
-    assert b"hunter2" in texts(notes)["fixtures.jsonl"]
+    assert b"hunter2" in texts(notes)["recordings.jsonl"]
 
 
 def test_progress_is_told(learned, record):

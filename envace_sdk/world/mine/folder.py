@@ -31,7 +31,7 @@ from .worldfile import WorldFile
 
 __all__ = ["Lesson", "learn_into"]
 
-_FIXTURES: Final = "fixtures.jsonl"
+_RECORDINGS: Final = "recordings.jsonl"
 _WORLD: Final = "world.json"
 _NAMED: Final = 5
 
@@ -65,11 +65,11 @@ class Lesson:
         name = self.toolset[tool].name
         return account_of(name, self.dynamics.tools.get(name), self.trials.get(name), self.result.learned.get(name))
 
-    def write(self, *, fixtures: bool = True) -> list[Path]:
+    def write(self, *, recordings: bool = True) -> list[Path]:
         """Write the files, each as a whole or not at all; those that have changed.
 
         Args:
-            fixtures: whether the recordings are written too.
+            recordings: whether the recordings are written too.
 
         Raises:
             DynamicsError: one cannot be written.
@@ -81,9 +81,9 @@ class Lesson:
         made: dict[Path, Path] = {}
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            if fixtures:
-                made[folder / _FIXTURES] = _beside(folder / _FIXTURES)
-                self.gathered.save(made[folder / _FIXTURES])
+            if recordings:
+                made[folder / _RECORDINGS] = _beside(folder / _RECORDINGS)
+                self.gathered.save(made[folder / _RECORDINGS])
             for path, text in texts.items():
                 made[path] = _beside(path)
                 made[path].write_text(text, encoding="utf-8", newline="")
@@ -111,7 +111,7 @@ def learn_into(
     """Learn the rules of a toolset from recordings, and from those that lie beside the file already.
 
     Args:
-        path: the dynamics file, whether it is there or not; `world.json` and `fixtures.jsonl` are those beside it.
+        path: the dynamics file, whether it is there or not; `world.json` and `recordings.jsonl` are those beside it.
         toolset: the tools.
         recordings: new recordings.
         force: whether rules that a person changed are written anew too.
@@ -121,10 +121,10 @@ def learn_into(
     Raises:
         DynamicsError, WorldError, FixtureError: a file is wrong; the message names it and the place.
     """
-    fixtures_path, world_path = path.parent / _FIXTURES, path.parent / _WORLD
+    held_path, world_path = path.parent / _RECORDINGS, path.parent / _WORLD
     file = _rule_file(path)
-    held = [read_recording(fixtures_path)] if fixtures_path.exists() else []
-    gathered = gather(held, [one for one in recordings if not _is_same(one.path, fixtures_path)], redacted=redacted)
+    held = [read_recording(held_path)] if held_path.exists() else []
+    gathered = gather(held, [one for one in recordings if not _is_same(one.path, held_path)], redacted=redacted)
     fixtures = _fixtures(gathered)
     calls = Counter(fixture.call.name for fixture in fixtures if fixture.is_call)
     findings = list(_unknown(toolset, calls))
@@ -163,7 +163,7 @@ def _fixtures(gathered: Gathered) -> Sequence[Fixture]:
 @contextmanager
 def _scratch() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="envace-learn-") as folder:
-        yield Path(folder) / _FIXTURES
+        yield Path(folder) / _RECORDINGS
 
 
 def _unknown(toolset: Toolset, calls: Mapping[str, int]) -> Iterator[str]:
