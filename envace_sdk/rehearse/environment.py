@@ -81,17 +81,16 @@ class Environment:
         self._observed = observed
         self.start = observed.learn(start or State.start(dynamics=self.dynamics))
         writing = frozenset(name for name in tools if observed.changes(ToolCall(name)))
-        told = observed
-        if precedents:
-            known = (*everything, *precedents)
-            told = FixtureRehearser(known, tools, self.dynamics, interpreter, self.recorded.matching)
         calls = (*self.fixtures, *(fixture for fixture in precedents if fixture.is_call))
-        followed = Precedents(calls, tools, self.dynamics, writing, told.states)
+        followed = Precedents(observed.replay(calls, self.start), tools, self.dynamics, writing=writing)
         self._precedents = observed.open = followed
         layers: list[Rehearser] = [observed]
         if not recorded_only:
-            layers += [RecalledRehearser(observed, over_rules=True), DynamicsRehearser(interpreter)]
-        layers.append(RecalledRehearser(told, precedents=followed))
+            layers += [
+                RecalledRehearser(observed, over_rules=True, precedents=followed),
+                DynamicsRehearser(interpreter),
+            ]
+        layers.append(RecalledRehearser(observed, precedents=followed))
         if model is not None and not recorded_only:
             layers.append(model)
         if not recorded_only:

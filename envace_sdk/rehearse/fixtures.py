@@ -33,7 +33,7 @@ from envace_sdk.world.state import State
 from .absorb import absorb, amend, shown_entities
 from .agreement import Agreement
 from .base import Context, Outcome, Rehearsal
-from .proven import Proven
+from .replayed import Replayed
 from .soundness import Soundness
 
 __all__ = ["RECALLED", "FixtureRehearser", "call_digest", "note_changes", "place_of", "writes"]
@@ -96,8 +96,6 @@ class FixtureRehearser:
         self._matching = matching or Matching()
         self._held: dict[str, list[_Held]] = {}
         self._fixtures = tuple(fixtures)
-        self.states: dict[int, State] = {}
-        """By the identity of a fixture, the world before it, as the rules have it."""
         self.is_recorded = any(fixture.call.client is not None for fixture in fixtures)
         """Whether a recorder made any of the fixtures: then a call without one is worth a word."""
         self._found: set[tuple[str, str]] = set()
@@ -106,7 +104,7 @@ class FixtureRehearser:
         self._essences: dict[tuple[str, str], list[tuple[str, Json]]] = {}
         self._farsighted: frozenset[str] = frozenset()
         """Tools that read more than their rules say: any write may change what they answer."""
-        self._proven = Proven(self._fixtures, self.states, self._run)
+        self._replayed: Replayed | None = None
         self._agreement: Agreement | None = None
         self.open: Container[str] = ()
         """Tools whose recordings a layer below compares."""
@@ -130,7 +128,15 @@ class FixtureRehearser:
         if contradicted := self._contradicted(at_all=True):
             self._restless = contradicted
             self._observe(episodes.values(), start)
+        self._replayed = self.replay(self._fixtures, start)
         return start
+
+    def replay(self, fixtures: Sequence[Fixture], start: State) -> Replayed:
+        """What the rules make of recorded calls, these or others."""
+        return Replayed(fixtures, self._tools, start, after=self.after, run=self._run)
+
+    def _proven(self, tool: str) -> float | None:
+        return None if self._replayed is None else self._replayed.proven(tool)
 
     def changes(self, call: ToolCall) -> bool:
         """Whether a call may change the world, as far as its rule, its hint and the recordings say."""
@@ -139,17 +145,15 @@ class FixtureRehearser:
 
     def _observe(self, episodes: Iterable[Sequence[Fixture]], start: State) -> None:
         self._held = {}
-        self.states.clear()
         for episode in episodes:
             state = start
             for fixture in sorted(episode, key=lambda f: f.position):
                 is_known = fixture.is_call and fixture.call.name in self._tools
-                self.states[id(fixture)] = state
                 scopes = self._reads(fixture.call, state) if is_known else (UNKNOWN, EVERYTHING)
                 key = self._key(fixture.method, fixture.call)
                 self._held.setdefault(key, []).append(_Held(fixture, scopes, _history(state, scopes)))
                 if is_known and not fixture.result.is_error:
-                    state = self.advance(state, self._after(fixture, state), fixture.call)
+                    state = self.advance(state, self.after(fixture, state), fixture.call)
 
     def _contradicted(self, *, at_all: bool = False) -> frozenset[str]:
         """Tools that a recording saw answer otherwise although nothing they read, as their rules say, was written.
@@ -199,7 +203,7 @@ class FixtureRehearser:
         Not for a read whose entities have been written since: it would take the write back.
         """
         rule = self._dynamics.tools.get(call.name)
-        if (self._proven.share(call.name) or 0.0) >= RECALLED:
+        if (self._proven(call.name) or 0.0) >= RECALLED:
             return False
         if call.name in self._restless:
             return True
@@ -236,9 +240,9 @@ class FixtureRehearser:
         if fixture is None:
             return None
         confidence = self._confidence(call.name)
-        if confidence < 1.0 and (self._proven.share(call.name) or _HALF * (call.name in self.open)) > confidence:
+        if confidence < 1.0 and (self._proven(call.name) or _HALF * (call.name in self.open)) > confidence:
             return None
-        state = self._after(fixture, context.state)
+        state = self.after(fixture, context.state)
         outcome: Outcome = "success"
         if fixture.result.is_error:
             predicted = self._run(call, context.state)
@@ -260,7 +264,7 @@ class FixtureRehearser:
 
     def observe(self, fixture: Fixture, state: State) -> State:
         """The state after a call that was really answered so, whatever would have been rehearsed."""
-        after = self._after(fixture, state)
+        after = self.after(fixture, state)
         if fixture.result.is_error:
             return after
         if self.changes(fixture.call):
@@ -293,7 +297,7 @@ class FixtureRehearser:
         )
         return after.replace(history=history)
 
-    def _after(self, fixture: Fixture, state: State) -> State:
+    def after(self, fixture: Fixture, state: State) -> State:
         """The state after a recorded call: what its rule changes, corrected by what its recorded answer shows."""
         if fixture.result.is_error:
             return state
@@ -335,7 +339,7 @@ class FixtureRehearser:
                         continue
                     self._found.add((collection, key))
                     start = start.put(collection, key, shown if held is None else {**shown, **held})
-            after = self._after(fixture, state)
+            after = self.after(fixture, state)
             if changing:
                 touched |= {(change.collection, change.key) for change in diff(state, after)}
             state = after

@@ -28,11 +28,15 @@ class RecalledRehearser:
 
     async def rehearse(self, call: ToolCall, context: Context) -> Rehearsal | None:
         """Answer as recorded; the world stays as it is, since what the call changes is not known."""
+        precedents = self._precedents
+        if precedents is not None and precedents.is_compared(call.name):
+            if self._over_rules:
+                return precedents.rehearse(call, context) if precedents.outranks(call.name) else None
+            told = precedents.tell(call, context)
+            if told is not None:
+                return None if told.kind == "told" else precedents.rehearse(call, context)
         if self._over_rules and not self._fixtures.outranks_rule(call, context.state):
             return None
-        if self._precedents is not None and call.name in self._precedents and self._precedents.is_compared(call.name):
-            told = self._precedents.tell(call, context)
-            return None if told is None or told.kind == "told" else self._precedents.rehearse(call, context)
         fixture = self._fixtures.recall(call, context.state)
         if fixture is None:
             return None

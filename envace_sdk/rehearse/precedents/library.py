@@ -87,6 +87,10 @@ class Library:
         """How probable it is that the answer is right."""
         return self._trust.confidence(tool, told)
 
+    def tried(self, tool: str) -> tuple[int, int]:
+        """How many answers of a tool were right, of how many that were tried."""
+        return self._trust.of(tool)
+
     @cached_property
     def _trust(self) -> Trust:
         """Measured on some of the episodes, as evenly from both halves as the bound allows."""

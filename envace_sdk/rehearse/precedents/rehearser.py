@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -10,17 +10,17 @@ from envace_sdk.json import UNSET, Json
 from envace_sdk.jsonschema import compile_schema, generate
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
-from envace_sdk.world.dynamics import Dynamics, ToolRule
+from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.state import State
 from envace_sdk.world.statuses import status_of
 
 from ..absorb import absorb
 from ..answers import REWRITTEN
 from ..base import Context, Rehearsal
-from .cases import cases_of
+from ..replayed import Replayed
 from .grounding import grounded
 from .journal import noted, read_journal
-from .library import Library
+from .remit import Remit, is_silent, remit_of
 from .retell import with_value
 from .scene import Scene
 from .told import Told
@@ -29,41 +29,40 @@ __all__ = ["Precedents"]
 
 
 class Precedents:
-    """Answers calls that rules leave open, where calls of the same tool were recorded.
+    """Answers calls that rules leave open, or answer worse, where calls of the same tool were recorded.
 
     Recorded episodes may have begun in another state than this world: their answers are no facts here. What is taken
     from them is when the tool fails and how, and the form of its answers; the values come from the call and from what
-    has happened in this world, as far as the recordings show that they do.
+    has happened in this world, as far as the recordings show that they do. Nothing is learned before it is needed.
 
     Args:
-        fixtures: recorded calls.
+        recorded: the recorded calls, and what the rules make of them.
         tools: the toolset.
         dynamics: its rules.
         writing: the tools that may change the world.
-        states: by the identity of a fixture, the world before it, as far as it is known.
     """
 
     def __init__(
         self,
-        fixtures: Sequence[Fixture],
+        recorded: Replayed,
         tools: Mapping[str, Tool],
         dynamics: Dynamics,
+        *,
         writing: frozenset[str],
-        states: Mapping[int, State],
     ) -> None:
+        self._recorded = recorded
+        self._tools = tools
         self._dynamics = dynamics
-        self._states = states
-        self._fixtures = [fixture for fixture in fixtures if fixture.call.name in tools]
-        recorded = {fixture.call.name for fixture in self._fixtures}
-        silent = frozenset(name for name in tools if _is_silent(dynamics.tools.get(name)))
-        unseen = frozenset(name for name in tools if _meets_the_unseen(dynamics.tools.get(name), dynamics))
-        self._told = recorded & (silent | unseen)
-        self._noted = (silent | writing) if self._told else frozenset()
+        self._writing = writing
         self._latest: tuple[State, ToolCall, Told | None] | None = None
 
     def __contains__(self, tool: object) -> bool:
-        """Whether calls of the tool are recorded, and may be left open by its rule."""
-        return tool in self._told
+        """Whether precedents answer for the tool where its rule does not, or instead of it."""
+        return tool in self._remit.told
+
+    def outranks(self, tool: str) -> bool:
+        """Whether precedents are better evidence than the tool's rule, as the recordings show."""
+        return tool in self._remit.outranked
 
     def is_compared(self, tool: str) -> bool:
         """Whether calls of the tool are recorded in several episodes."""
@@ -71,15 +70,15 @@ class Precedents:
 
     def tell(self, call: ToolCall, context: Context) -> Told | None:
         """What is answered after a precedent; None where there is none."""
-        if call.name not in self._told:
+        if call.name not in self._remit.told:
             return None
         latest = self._latest
         if latest is not None and latest[0] is context.state and latest[1] == call:
             return latest[2]
         rule = self._dynamics.tools.get(call.name)
         scene = Scene(call.name, call.arguments, read_journal(context.state), context.state)
-        succeeds = rule is not None and rule.effect == "compute" and bool(rule.requires)
-        told = self._library.tell(scene, str(context.state.seed), succeeds=succeeds)
+        succeeds = rule is not None and is_silent(rule) and bool(rule.requires)
+        told = self._remit.library.tell(scene, str(context.state.seed), succeeds=succeeds)
         self._latest = context.state, call, told
         return told
 
@@ -93,11 +92,10 @@ class Precedents:
         if told is None:
             return None
         result, state = told.result, context.state
-        confidence = self._library.confidence(call.name, told)
+        confidence = self._remit.library.confidence(call.name, told)
         if result.is_error:
-            return Rehearsal(
-                result, state, "precedent", status_of(_said(result)), confidence, told.reason, told=told.episode
-            )
+            outcome = status_of(_said(result))
+            return Rehearsal(result, state, "precedent", outcome, confidence, told.reason, told=told.episode)
         rule = self._dynamics.tools.get(call.name)
         value = grounded(result.value(), rule, self._dynamics, state)
         if value is not UNSET:
@@ -105,7 +103,10 @@ class Precedents:
         fitted = _fitted(result, call, context)
         if fitted is not result:
             result, confidence = fitted, min(confidence, REWRITTEN)
-        state = absorb(result.value(), rule, self._dynamics, state, only_new=True, only_open=True)
+        if rule is None or is_silent(rule):
+            state = absorb(result.value(), rule, self._dynamics, state, only_new=True, only_open=True)
+        else:
+            state = self._recorded.after(Fixture(call, result), state)
         return Rehearsal(result, state, "precedent", "success", confidence, told.reason, told=told.episode)
 
     def note(self, state: State, call: ToolCall, result: ToolResult, told: str = "") -> State:
@@ -113,32 +114,18 @@ class Precedents:
 
         `told` is the episode that the answer followed, if it followed one.
         """
-        return noted(state, call, result, told) if call.name in self._noted else state
+        return noted(state, call, result, told) if self._recorded.fixtures and call.name in self._remit.noted else state
 
     @cached_property
-    def _library(self) -> Library:
-        return Library(cases_of(self._fixtures, self._states, self._told, self._noted))
+    def _remit(self) -> Remit:
+        return remit_of(self._recorded, self._tools, self._dynamics, writing=self._writing, compared=self._several)
 
     @cached_property
     def _several(self) -> frozenset[str]:
         episodes: dict[str, set[str]] = {}
-        for fixture in self._fixtures:
+        for fixture in self._recorded.fixtures:
             episodes.setdefault(fixture.call.name, set()).add(fixture.episode)
         return frozenset(tool for tool, found in episodes.items() if len(found) > 1)
-
-
-def _is_silent(rule: ToolRule | None) -> bool:
-    """Whether a rule says nothing of what is answered."""
-    if rule is None or rule.effect == "opaque":
-        return True
-    told = rule.returns
-    says_something = told.extra or (told.value, told.object, told.text) != (None, None, None)
-    return rule.effect == "compute" and not rule.also and not says_something
-
-
-def _meets_the_unseen(rule: ToolRule | None, dynamics: Dynamics) -> bool:
-    """Whether a call may be about something that the world has not seen, and that may be there all the same."""
-    return rule is not None and rule.collection is not None and dynamics.collections[rule.collection].open
 
 
 def _fitted(result: ToolResult, call: ToolCall, context: Context) -> ToolResult:

@@ -43,6 +43,11 @@ class Trust:
         everywhere = _smoothed(self.right["", kind], self.tried["", kind], UNPROVEN)
         return round(min(_MOST, _smoothed(self.right[tool, kind], self.tried[tool, kind], everywhere)), 3)
 
+    def of(self, tool: str) -> tuple[int, int]:
+        """How many answers of a tool were right, of how many."""
+        kinds = [key for key in self.tried if key[0] == tool]
+        return sum(self.right[key] for key in kinds), sum(self.tried[key] for key in kinds)
+
     def play(
         self,
         cases: Sequence[Case],

@@ -1,8 +1,9 @@
-"""How often a tool's rule answers what was recorded."""
+"""What the rules make of recorded calls: the world before each, and how often they answer as was recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 
 from envace_sdk.json import Json
 from envace_sdk.tools.fixture import Fixture
@@ -10,49 +11,65 @@ from envace_sdk.tools.model import ToolCall
 from envace_sdk.world.interpret import Answer
 from envace_sdk.world.state import State
 
-__all__ = ["Proven"]
+__all__ = ["Replayed"]
 
 _MOST_TRIED = 100
 _LEAST_TRIED = 3
 
 
-class Proven:
-    """Plays rules on the recorded calls, each in the state it was recorded in; found when first asked for.
+class Replayed:
+    """Recorded episodes, played from one state; each when it is first asked for.
 
     Args:
         fixtures: recorded calls.
-        states: by the identity of a fixture, the state before it.
+        tools: the names of the toolset's tools; calls of others are left out.
+        start: the state that every episode is taken to begin in.
+        after: the state after a recorded call.
         run: what the rules say of a call.
     """
 
     def __init__(
         self,
         fixtures: Sequence[Fixture],
-        states: Mapping[int, State],
+        tools: Collection[str],
+        start: State,
+        *,
+        after: Callable[[Fixture, State], State],
         run: Callable[[ToolCall, State], Answer | None],
     ) -> None:
-        self._fixtures = fixtures
-        self._states = states
+        self.fixtures = tuple(fixture for fixture in fixtures if fixture.is_call and fixture.call.name in tools)
+        self.after = after
+        self._start = start
         self._run = run
         self._shares: dict[str, float | None] = {}
 
-    def share(self, tool: str) -> float | None:
+    @cached_property
+    def states(self) -> Mapping[int, State]:
+        """By the identity of a fixture, the world before it, as far as the rules and the answers tell."""
+        episodes: dict[str, list[Fixture]] = {}
+        for fixture in self.fixtures:
+            episodes.setdefault(fixture.episode, []).append(fixture)
+        found: dict[int, State] = {}
+        for episode in episodes.values():
+            state = self._start
+            for fixture in sorted(episode, key=lambda each: each.position):
+                found[id(fixture)] = state
+                state = self.after(fixture, state)
+        return found
+
+    def proven(self, tool: str) -> float | None:
         """The share of recorded calls that the tool's rule answers as recorded; None where too few are recorded."""
         if tool not in self._shares:
             self._shares[tool] = self._tried(tool)
         return self._shares[tool]
 
     def _tried(self, tool: str) -> float | None:
-        recorded = [
-            fixture
-            for fixture in self._fixtures
-            if fixture.is_call and fixture.call.name == tool and id(fixture) in self._states
-        ]
+        recorded = [fixture for fixture in self.fixtures if fixture.call.name == tool]
         size = len(recorded)
         if size < _LEAST_TRIED:
             return None
         chosen = recorded if size <= _MOST_TRIED else [recorded[n * size // _MOST_TRIED] for n in range(_MOST_TRIED)]
-        return sum(_agrees(self._run(f.call, self._states[id(f)]), f) for f in chosen) / len(chosen)
+        return sum(_agrees(self._run(f.call, self.states[id(f)]), f) for f in chosen) / len(chosen)
 
 
 def _agrees(answer: Answer | None, fixture: Fixture) -> bool:

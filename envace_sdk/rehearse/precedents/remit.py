@@ -1,0 +1,88 @@
+"""For which tools precedents answer: those that rules leave open, and those whose rules do worse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+
+from envace_sdk.tools.model import Tool
+from envace_sdk.world.dynamics import Dynamics, ToolRule
+
+from ..replayed import Replayed
+from .cases import cases_of
+from .library import Library
+
+__all__ = ["Remit", "is_silent", "remit_of"]
+
+_STRONG = 0.9
+"""A rule that is right so often is not compared with anything."""
+_BETTER = 0.1
+"""By how much precedents must be right more often than a rule: the world holds together by rules."""
+_LEAST_TRIED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Remit:
+    """What precedents answer for."""
+
+    library: Library = field(default_factory=lambda: Library(()))
+    told: frozenset[str] = frozenset()
+    """The tools that are told after precedents."""
+    outranked: frozenset[str] = frozenset()
+    """Those of them whose rules would answer, and worse."""
+    noted: frozenset[str] = frozenset()
+    """The tools whose calls a world remembers."""
+
+
+def remit_of(
+    recorded: Replayed, tools: Mapping[str, Tool], dynamics: Dynamics, *, writing: Set[str], compared: Set[str]
+) -> Remit:
+    """Find it out from the recordings.
+
+    Args:
+        recorded: the recorded calls, and what the rules make of them.
+        tools: the toolset.
+        dynamics: its rules.
+        writing: the tools that may change the world.
+        compared: the tools that are recorded in several episodes.
+    """
+    called = frozenset(fixture.call.name for fixture in recorded.fixtures)
+    silent = frozenset(name for name in tools if is_silent(dynamics.tools.get(name)))
+    told = called & frozenset(
+        name for name in tools if name in silent or _meets_the_unseen(dynamics.tools[name], dynamics)
+    )
+    weak: dict[str, float] = {}
+    for name in sorted(called & compared - silent):
+        share = recorded.proven(name)
+        strength = min(dynamics.tools[name].confidence, 1.0 if share is None else share)
+        if strength < _STRONG:
+            weak[name] = strength
+    if not told and not weak:
+        return Remit()
+    noted = silent | writing
+    library = Library(cases_of(recorded.fixtures, recorded.states, told | weak.keys(), noted))
+    outranked = frozenset(name for name, strength in weak.items() if _is_better(library, name, strength))
+    if not told and not outranked:
+        return Remit()
+    if not outranked <= noted:
+        library = Library(cases_of(recorded.fixtures, recorded.states, told | outranked, noted | outranked))
+    return Remit(library, told | outranked, outranked, noted | outranked)
+
+
+def is_silent(rule: ToolRule | None) -> bool:
+    """Whether a rule says nothing of what is answered."""
+    if rule is None or rule.effect == "opaque":
+        return True
+    told = rule.returns
+    says_something = told.extra or (told.value, told.object, told.text) != (None, None, None)
+    return rule.effect == "compute" and not rule.also and not says_something
+
+
+def _meets_the_unseen(rule: ToolRule, dynamics: Dynamics) -> bool:
+    """Whether a call may be about something that the world has not seen, and that may be there all the same."""
+    return rule.collection is not None and dynamics.collections[rule.collection].open
+
+
+def _is_better(library: Library, tool: str, strength: float) -> bool:
+    right, tried = library.tried(tool)
+    return tried >= _LEAST_TRIED and right / tried > strength + _BETTER
