@@ -69,6 +69,8 @@ class CollectionRule(_Model):
     wants them, `{int}` always."""
     start_at: int = 1
     """The first `{n}`."""
+    counts_apart: bool = False
+    """Whether new numbers count from `start_at` on whatever higher ones there are, and only pass over taken keys."""
     open: bool = False
     """Whether keys that the world has not seen may exist in the real one: reading one then falls through to the
     next layer of the ladder instead of being a not-found error."""

@@ -84,10 +84,12 @@ class Interpreter:
             )
         except UnseenError:
             return None
-        except ExpressionError as error:
+        except DynamicsError as error:
             if rule.rule.confidence < 1 or (rule.is_open and isinstance(error, AbsentError)):
                 return None  # the rule is not sure, or what the real world has there is not known
-            raise DynamicsError(f"{rule.place}: {error}") from error
+            if isinstance(error, ExpressionError):
+                raise DynamicsError(f"{rule.place}: {error}") from error
+            raise
 
     def key(self, tool: Tool, arguments: Mapping[str, Json], state: State) -> Json:
         """The key that the call names (of a composite key, the list of its parts), or None.

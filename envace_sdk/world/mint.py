@@ -168,6 +168,8 @@ def _next_number(state: State, name: str, field: str, counter: str, rule: Collec
     known = state.counters.get(counter)
     if known is not None:
         return known
+    if rule.counts_apart:
+        return max(rule.start_at, shape.first)
     part = None if isinstance(rule.key, str) else field
     return max(rule.start_at, shape.first, _highest(state.collection(name), shape, part) + 1)
 

@@ -22,6 +22,9 @@ from .values import same
 __all__ = ["Judgement", "choose", "judge", "with_answers"]
 
 _MARGIN = 0.03
+_SOME = 3
+_POOR = 0.2
+_UNLIKE = 0.75
 _CALLS = 3000
 """As many calls are played."""
 
@@ -37,6 +40,11 @@ class Judgement:
     right: int = 0
     score: float = 0.0
     """The sum over calls of how alike the answers are, from 0 to 1; half for success or failure as recorded."""
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether the answers are so seldom right that others may do better."""
+        return self.calls >= _SOME and self.right < _POOR * self.calls and self.score < _UNLIKE * self.calls
 
     @property
     def confidence(self) -> float:

@@ -25,7 +25,7 @@ from .links import domains
 from .minting import mint_of
 from .phrasing import take_apart
 from .roles import ENTITY, Cast, cast_of
-from .rules import Learned, rule_of
+from .rules import Learned, rule_of, silenced
 from .scoping import known_places, scope_names, starting_points
 from .searching import learn_listing
 from .starting import Beginnings, Documents
@@ -104,7 +104,8 @@ def _with_confidence(dynamics: Dynamics, judged: Mapping[str, Judgement]) -> Dyn
     tools: dict[str, ToolRule] = {}
     for name, rule in dynamics.tools.items():
         judgement = judged.get(name, Judgement())
-        tools[name] = rule.model_copy(update={"confidence": judgement.confidence})
+        kept = silenced(rule) if judgement.is_poor and rule.effect in {"read", "search"} else rule
+        tools[name] = kept.model_copy(update={"confidence": judgement.confidence})
     return Dynamics(collections=dynamics.collections, tools=tools)
 
 
@@ -295,7 +296,7 @@ class _Miner:
             if name in used:
                 mint, first = mint_of(name, self._structure, self._episodes)
                 collections[name] = CollectionRule(
-                    key=kind.key, noun=kind.noun, mint=mint, start_at=first, open=not closed.get(name, True)
+                    key=kind.key, noun=kind.noun, mint=mint, start_at=first, counts_apart=bool(mint), open=not closed.get(name, True)
                 )
         return Dynamics(collections=collections, tools=dict(rules))
 

@@ -12,6 +12,7 @@ from .structure import Structure, records
 
 __all__ = ["mint_of"]
 
+_AGREED: Final = 0.7
 _COUNTED: Final = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)
 
 
@@ -41,7 +42,7 @@ def mint_of(kind: str, structure: Structure, episodes: Sequence[Episode]) -> tup
     if sum(steps.values()) and steps[1] < 0.8 * sum(steps.values()):
         return "", 1
     firsts = Counter(run[0] for run in counted)
-    if not sum(steps.values()) and len(firsts) > 2:
+    if max(firsts.values()) < _AGREED * sum(firsts.values()):
         return "", 1
     first = min(firsts, key=lambda number: (-firsts[number], number))
     if numbers:

@@ -25,7 +25,7 @@ from .texts import Slot, Template
 from .tracking import Effects, Existence, Moment
 from .wording import error_template, status_of
 
-__all__ = ["Learned", "rule_of"]
+__all__ = ["Learned", "rule_of", "silenced"]
 
 _SURE: Final = 0.75
 _LARGE: Final = 400
@@ -55,6 +55,19 @@ def rule_of(
 ) -> ToolRule:
     """The rule of a tool."""
     return _Writer(learned, structure, effects, existence, hidden, phrases).rule()
+
+
+def silenced(rule: ToolRule) -> ToolRule:
+    """A rule that says no more than what a call requires, and that it changes nothing."""
+    data = rule.model_dump(exclude_defaults=True)
+    found: dict[str, Any] = {"effect": "compute", "let": dict(data.get("let", {})), "requires": data.get("requires", [])}
+    if rule.effect == "read":
+        found = _renamed(found)
+        found["let"] = {"it": f"get({rule.collection!r}, {rule.key})", **found["let"]}
+        found["let"] = {name: re.sub(r"\bentity\b", "it", source) for name, source in found["let"].items()}
+    if not found["requires"]:
+        found.pop("let")
+    return ToolRule(**found)
 
 
 class _Writer:

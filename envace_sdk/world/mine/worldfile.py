@@ -98,7 +98,7 @@ def _read(path: Path) -> tuple[Json, dict[str, Sequence[Document]]]:
         return None, {}
     data = read_file(path)
     _, collections = read_start(data, str(path))
-    return data.get("clock"), collections
+    return data.get("clock") if isinstance(data, dict) else None, collections
 
 
 def _usable(documents: Sequence[Document], name: str, dynamics: Dynamics) -> list[Document]:
