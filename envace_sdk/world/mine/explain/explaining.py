@@ -145,7 +145,8 @@ class _Search:
         random = Random(0)
         size = min(len(rows), max(4, len(self.scopes) // 2))
         for turn in range(_TRIES):
-            chosen = sorted(random.sample(range(len(self.scopes)), max(4, size - turn * size // (2 * _TRIES))))
+            taken = min(len(self.scopes), max(4, size - turn * size // (2 * _TRIES)))
+            chosen = sorted(random.sample(range(len(self.scopes)), taken))
             good = self._holding(self._solved(chosen))
             if good:
                 return good
