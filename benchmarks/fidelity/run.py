@@ -52,8 +52,9 @@ def score(data: Path, out: Path, *, learn: bool = True) -> Reports:
     out.mkdir(parents=True, exist_ok=True)
     recorded = data / "recorded.jsonl"
     shutil.copy(data / "tools.json", out / "tools.json")
-    shutil.copy(recorded, out / "fixtures.jsonl")  # what a twin knows, and what the replays answer from
-    if learn:
+    if not learn:
+        shutil.copy(recorded, out / "fixtures.jsonl")  # what the replays answer from; learning keeps it itself
+    else:
         _run("learn", "--tools", data, "--recordings", recorded, "-o", out / "dynamics.yaml")
     text = _run("eval", "fidelity", "--tools", out, "--recordings", data / "heldout.jsonl", "--json")
     (out / "score.json").write_text(text, encoding="utf-8")

@@ -90,12 +90,12 @@ def fidelity(
     called = {fixture.call.name for episode in held_out for fixture in episode.calls}
     if unknown := sorted({*only} - called):
         raise FixtureError(f"no call of {', '.join(map(repr, unknown))} is recorded in {', '.join(map(str, files))}")
-    exam = Exam(environment.toolset, held_out, environment.fixtures)
+    exam = Exam(environment.toolset, held_out, environment.seen)
     if exam.overlap:
         click.echo(f"warning: {exam.overlap} of the episodes are among the toolset's own recordings", err=True)
     players: list[Player] = [
         Rehearsing(environment, _EXAMINED),
-        *replays(environment.toolset, environment.fixtures),
+        *replays(environment.toolset, environment.seen),
     ]
     loops: list[Loop] = ["closed", "open"] if loop == "both" else ["open" if loop == "open" else "closed"]
     reports = [_examined(exam, players, each, only) for each in loops]

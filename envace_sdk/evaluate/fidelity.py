@@ -50,7 +50,7 @@ async def fidelity(
     """
     if isinstance(subject, Environment):
         toolset = toolset or subject.toolset
-        fixtures = subject.fixtures if fixtures is None else fixtures
+        fixtures = subject.seen if fixtures is None else fixtures
         player: Player = Rehearsing(subject)
     else:
         player = subject

@@ -82,6 +82,8 @@ class Environment:
         self.start = observed.learn(start or State.start(dynamics=self.dynamics))
         writing = frozenset(name for name in tools if observed.changes(ToolCall(name)))
         calls = (*self.fixtures, *(fixture for fixture in precedents if fixture.is_call))
+        self.seen = calls
+        """Every observed call that is known here: fixtures, and precedents."""
         followed = Precedents(observed.replay(calls, self.start), tools, self.dynamics, writing=writing)
         self._precedents = observed.open = followed
         layers: list[Rehearser] = [observed]
