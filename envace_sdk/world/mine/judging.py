@@ -22,6 +22,8 @@ from .values import same
 __all__ = ["Judgement", "choose", "judge", "with_answers"]
 
 _MARGIN = 0.03
+_OPEN = 0.55
+"""What it is worth to say nothing, and leave the answer to others."""
 _SOME = 3
 _POOR = 0.2
 _UNLIKE = 0.75
@@ -73,7 +75,9 @@ def judge(
             judgement = found[step.tool]
             judgement.calls += 1
             state, alike = _played(interpreter, toolset, step, state)
-            if alike is not None:
+            if alike is None:
+                judgement.score += _OPEN
+            else:
                 judgement.answered += 1
                 judgement.right += alike >= 1.0
                 judgement.score += alike

@@ -52,6 +52,8 @@ class Result:
     start: dict[str, list[dict[str, Json]]]
     """The initial world, by collection."""
     learned: dict[str, Learned] = field(default_factory=dict)
+    inferred: set[str] = field(default_factory=set)
+    """The tools whose rules the definitions alone suggest: recordings bear them out better than mined ones."""
 
 
 def learn(
@@ -73,7 +75,10 @@ def learn(
     result = _mined(toolset, names, fixtures, lambda place: True)
     held_out = episodes_of(fixtures, names)[1::2]
     half = _mined(toolset, names, fixtures, lambda place: place % 2 == 0) if len(held_out) >= _HELD_OUT else result
-    judged = judge(half.dynamics, half.start, held_out or episodes_of(fixtures, names), toolset)
+    plain = held_out or episodes_of(fixtures, names)
+    judged = judge(half.dynamics, half.start, plain, toolset)
+    if result.inferred:
+        judged |= {n: j for n, j in judge(result.dynamics, result.start, plain, toolset).items() if n in result.inferred}
     result.dynamics = _with_confidence(result.dynamics, judged)
     return result
 
@@ -90,7 +95,7 @@ def _mined(toolset: Toolset, names: Sequence[str], fixtures: Sequence[Fixture], 
     mined = (_with_confidence(result.dynamics, {}), result.start)
     dynamics, begun, taken = choose(mined, [(inferred, start), (inferred, {})], played, toolset)
     dynamics = with_answers(dynamics, mined[0], taken, begun, played, toolset)
-    return Result(dynamics, {name: list(docs) for name, docs in begun.items()}, result.learned)
+    return Result(dynamics, {name: list(docs) for name, docs in begun.items()}, result.learned, taken)
 
 
 def _fits(name: str, documents: Sequence[dict[str, Json]], mined: Dynamics, inferred: Dynamics) -> bool:

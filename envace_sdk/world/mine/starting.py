@@ -65,13 +65,17 @@ class Beginnings:
         """By kind and key, what was there in the beginning in most episodes that tell, with the fields on which most
         of these agree."""
         found: Documents = {}
+        looked: Counter[tuple[str, str]] = Counter()
+        for (kind, key, _), counts in self._values.items():
+            looked[kind, key] = max(looked[kind, key], sum(counts.values()))
         fixed = {kind for kind in {of for of, _ in self._shown} if self.is_fixed(kind)}
         for (kind, key), count in sorted(self._shown.items()):
             if self._absent[kind, key] < count:
                 found.setdefault(kind, {})[key] = {}
         for (kind, key, name), counts in self._values.items():
             text, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
-            told = sum(counts.values()) if kind in fixed else self._shown[kind, key]
-            if key in found.get(kind, {}) and (kind == SESSION or 2 * count > told):
+            told = sum(counts.values())
+            usual = kind in fixed or kind == SESSION or 2 * told > looked[kind, key]
+            if key in found.get(kind, {}) and usual and (kind == SESSION or 2 * count > told):
                 found[kind][key][name] = json.loads(text)
         return found
