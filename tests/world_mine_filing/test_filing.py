@@ -146,12 +146,19 @@ def test_recordings_that_speak_against_a_kept_rule_are_told_of():
     assert filing.text == mine
 
 
-def test_a_rule_that_is_right_in_no_call_is_opaque():
-    trial = Trial(calls=4)
-    trial.wrongs[frozenset({"", "x"})] = 4
+def test_a_rule_that_cannot_be_computed_on_most_calls_is_opaque():
+    trial = Trial(calls=4, failed=3)
+    trial.wrongs[frozenset({FAILED})] = 3
     filing = filed(trials={**TRIALS, "light": trial})
     assert filing.dynamics.tools["light"].effect == "opaque"
-    assert filing.dynamics.tools["light"].reason == "what was learned is right in 0 of 4 recorded calls"
+    said = "what was learned cannot be computed in 3 of 4 recorded calls"
+    assert filing.dynamics.tools["light"].reason == said
+
+
+def test_a_confidence_that_was_learned_is_kept():
+    sure = LEARNED.tools["light"].model_copy(update={"confidence": 0.4, "reason": "held out"})
+    rule = filed(learned=LEARNED.model_copy(update={"tools": {"light": sure}})).dynamics.tools["light"]
+    assert (rule.confidence, rule.reason) == (0.4, "held out; as recorded in 5 of 5 calls")
 
 
 def test_a_rule_that_does_not_compile_or_that_no_file_can_hold_is_opaque():

@@ -219,9 +219,9 @@ def _compiling(dynamics: Dynamics) -> Iterator[tuple[str, ToolRule]]:
 
 
 def _annotated(rule: ToolRule, trial: Trial, learned: Learned | None) -> ToolRule:
-    """The rule with its support, confidence and reason; one that is of no use is opaque."""
-    if trial.decided >= 2 and (trial.right == 0 or len(trial.broken) > _HALF * trial.decided):
-        found = f"what was learned is right in {trial.right} of {counted(trial.decided, 'recorded call')}"
+    """The rule with its support, confidence and reason; one that mostly breaks down is opaque."""
+    if trial.failed > _HALF * trial.decided:
+        found = f"what was learned cannot be computed in {trial.failed} of {counted(trial.decided, 'recorded call')}"
         return ToolRule(effect="opaque", support=trial.calls, reason=found)
     if rule.effect == "opaque":
         return ToolRule(effect="opaque", support=trial.calls, reason=rule.reason or reason_of(rule, trial, learned))

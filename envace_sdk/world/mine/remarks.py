@@ -36,8 +36,8 @@ def reason_of(rule: ToolRule, trial: Trial, learned: Learned | None = None) -> s
         parts.append(f"not explained: {_listed(trial.unexplained)}")
     if trial.passed:
         parts.append(f"{counted(trial.passed, 'error')} not foreseen")
-    if trial.broken:
-        parts.append(f"{len(trial.broken)} cannot be computed")
+    if trial.failed:
+        parts.append(f"{trial.failed} cannot be computed")
     held = _held_out(learned)
     if held is not None:
         parts.append(f"its conditions are right in {held:.0%} of what was held out")

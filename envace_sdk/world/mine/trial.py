@@ -64,6 +64,8 @@ class Trial:
     """Calls of which the rule says nothing."""
     broken: list[Instance] = field(default_factory=list)
     """Calls on which an expression could not be computed, with the error as the note; only so many are kept."""
+    failed: int = 0
+    """How many there are."""
     requirements: dict[int, Tally] = field(default_factory=dict)
     """By place, the calls that a requirement refuses: right where they were refused in these words."""
     absence: Tally = field(default_factory=Tally)

@@ -123,6 +123,7 @@ class _Trying:
 
     @staticmethod
     def _count_broken(trial: Trial, instance: Instance) -> None:
+        trial.failed += 1
         trial.wrongs[frozenset({FAILED})] += 1
         trial.mistaken = trial.mistaken or instance
         if len(trial.broken) < _KEPT:
