@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from envace_sdk.json import UNSET, Json
+from envace_sdk.json import UNSET, Json, Unset
 from envace_sdk.world.keys import key_text
 
 from .episodes import Step
@@ -15,7 +15,7 @@ from .structure import SESSION
 if TYPE_CHECKING:
     from .roles import Named
 
-__all__ = ["EXISTS", "Belief", "Suspect", "Thing"]
+__all__ = ["EXISTS", "Belief", "Suspect", "Thing", "accuse"]
 
 EXISTS = ""
 """In place of a field's name: whether the thing exists."""
@@ -47,8 +47,6 @@ class Thing:
     """The calls that may have given it fields which are not known yet."""
     assumed: bool = False
     """Whether it is only there because other episodes say so."""
-    seen: bool = False
-    """Whether the episode has shown it."""
     looked: dict[str, int] = field(default_factory=dict)
     """By viewer, how much of `everything` had happened when it last showed the thing."""
     shown_by: dict[str, str] = field(default_factory=dict)
@@ -58,6 +56,18 @@ class Thing:
         """Know nothing any more; what is shown next, the suspects have given."""
         self.fields, self.pending, self.everything, self.looked = {}, {}, list(suspects), {}
 
+    def show(self, name: str, value: Json, viewer: str) -> None:
+        """Know a field, by whom it was shown."""
+        self.fields[name] = value
+        self.shown_by[name] = viewer
+        self.pending.pop(name, None)
+
+    def known(self, name: str) -> Json | Unset:
+        """What was last known of a field, or with EXISTS of whether the thing exists, changed since or not."""
+        if name == EXISTS:
+            return UNSET if self.exists is None else self.exists
+        return self.fields.get(name, UNSET)
+
     def document(self) -> dict[str, Json]:
         """The fields that are known for certain."""
         return {name: value for name, value in self.fields.items() if name not in self.pending}
@@ -66,7 +76,7 @@ class Thing:
         """Who may have changed a field since it was last known; of an unknown one, since the viewer last looked."""
         if name in self.pending:
             return self.pending[name]
-        if name in self.fields or (name == EXISTS and self.exists is not None):
+        if self.known(name) is not UNSET:
             return []
         return self.everything[self.looked.get(viewer, 0) :]
 
@@ -130,8 +140,3 @@ class Belief:
 def accuse(thing: Thing, name: str, suspect: Suspect) -> None:
     """Note that a call may have changed a field."""
     thing.pending.setdefault(name, []).append(suspect)
-
-
-def known(value: Any) -> bool:
-    """Whether a value is there."""
-    return value is not UNSET

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from envace_sdk.json import UNSET, Json
 
 from .belief import EXISTS
+from .effects import Effects, Name, Place
 from .episodes import Episode
 from .explain import Example
 from .hidden import Hidden
 from .reasons import reason_for
 from .roles import Cast
+from .sightings import PREDICTED, Evidence, Sighting
 from .structure import SESSION, Structure
-from .tracking import PREDICTED, Effects, Sighting, Tracker
+from .tracking import Tracker
 from .views import Views
 
 __all__ = ["learn_effects"]
@@ -25,12 +28,12 @@ _ENOUGH: Final = 2
 _PLENTY: Final = 4
 _MANY: Final = 8
 _NOISE: Final = 0.1
+"""So few sightings may speak against what is believed."""
 _ALL: Final = 0.95
 _MOST: Final = 150
 """Examples that are looked at."""
 
 Start = Mapping[str, Mapping[str, Mapping[str, Json]]]
-Place = tuple[str, str, str]
 
 
 def learn_effects(
@@ -50,85 +53,119 @@ def learn_effects(
     suspect, so this goes on until nothing new is learned.
 
     Args:
+        structure: what the answers are about.
+        casts: by tool, the things that it knows by name.
+        episodes: the recorded calls.
         readers: tools that are said to change nothing; believed until a change is seen.
+        start: by kind and key, what there is in the beginning of every episode.
+        effects: what is known already; it is added to.
+        points: by episode, what is true of its session in the beginning.
+        hidden: what the session holds without showing it.
     """
     effects = Effects() if effects is None else effects
+
+    def seen() -> Evidence:
+        return Tracker(structure, casts, effects, start, points=points, hidden=hidden).run(episodes)
+
     if not effects.judged:
         effects.judged = True
-        tracker = Tracker(structure, casts, effects, start, points=points, hidden=hidden)
-        tracker.run(episodes)
-        views = Views(tracker.sightings, readers)
+        views = Views(seen().sightings, readers)
         effects.foreign |= views.foreign
         effects.private |= views.private
         effects.spared |= views.spared
-    lesson = _Lesson(effects, readers)
+    lesson = _Lesson(effects, readers, casts)
     for _ in range(_ROUNDS):
-        tracker = Tracker(structure, casts, effects, start, points=points, hidden=hidden)
-        tracker.run(episodes)
-        if not lesson.learn(tracker):
+        if not lesson.learn(seen()):
             break
     return effects
+
+
+@dataclass(slots=True)
+class _Tally:
+    """How often a tool was seen to keep or change what it could have changed."""
+
+    kept: int = 0
+    changed: int = 0
+    clouded: int = 0
+    """How often others could have made the change as well."""
+    doing: int = 0
+    """Fields that it changes more than by chance."""
+
+    def add(self, sightings: Sequence[Sighting]) -> None:
+        """Count the sightings of one field."""
+        known = [sighting for sighting in sightings if sighting.before is not UNSET]
+        changed = sum(sighting.changed for sighting in known)
+        self.kept += len(known) - changed
+        self.changed += changed
+        self.doing += changed >= _ENOUGH and changed > _NOISE * len(known)
+
+    @property
+    def only_looks(self) -> bool:
+        """Whether what was seen again and again is that nothing changes."""
+        return not self.doing and self.kept >= max(_MANY, _ALL * (self.kept + self.changed))
 
 
 class _Lesson:
     """What the rounds have in common."""
 
-    def __init__(self, effects: Effects, readers: frozenset[str]) -> None:
+    def __init__(self, effects: Effects, readers: frozenset[str], casts: Mapping[str, Cast]) -> None:
         self._effects = effects
         self._readers = readers
+        self._casts = casts
         self._tried: dict[Place, int] = {}
+        """With how many sightings it was tried in vain to explain a field."""
         self._refuted: dict[Place, set[str]] = {}
 
-    def learn(self, tracker: Tracker) -> bool:
-        """Whether anything new was learned from what was sighted."""
-        learned = self._refute(tracker)
+    def learn(self, evidence: Evidence) -> bool:
+        """Whether anything new was learned from what was seen."""
+        learned = self._refute(evidence)
         groups: dict[Place, list[Sighting]] = {}
-        for sighting in tracker.sightings:
-            groups.setdefault(sighting.place, []).append(sighting)
-        clouded = Counter((s.step.tool, s.named.name, what) for suspects, what in tracker.clouded for s in suspects)
-        tallies: dict[tuple[str, str], Counter[str]] = {}
-        by_tool: dict[str, Counter[str]] = {}
-        for place, count in clouded.items():
-            tallies.setdefault(place[:2], Counter())["clouded"] += count
-        for place in sorted(groups):
-            group = groups[place]
-            known = [s for s in group if s.before is not UNSET]
-            changed = [s for s in known if s.changed]
-            if place[2] == EXISTS:
-                continue
-            for tally in (tallies.setdefault(place[:2], Counter()), by_tool.setdefault(place[0], Counter())):
-                tally["kept"] += len(known) - len(changed)
-                tally["changed"] += len(changed)
-                tally["doing"] += len(changed) >= _ENOUGH and len(changed) > _NOISE * len(known)
+        for sighting in evidence.sightings:
+            if sighting.field != EXISTS:
+                groups.setdefault(sighting.place, []).append(sighting)
+        clouded = Counter((s.step.tool, s.named.name, what) for suspects, what in evidence.clouded for s in suspects)
+        for place, group in sorted(groups.items(), key=lambda item: item[0]):
             if place not in self._effects.sets and place not in self._effects.spared:
                 learned |= self._decide(place, group, clouded[place])
-        for tool, tally in by_tool.items():
-            if not tally["doing"] and tally["kept"] >= max(_MANY, _ALL * (tally["kept"] + tally["changed"])):
-                learned |= self._acquit(tool, tracker)
-        for pair, tally in tallies.items():
-            if pair in self._effects.harmless or any(place[:2] == pair for place in self._effects.sets):
-                continue
-            if pair[0] in self._readers:
-                if not tally["kept"] or tally["changed"] > _NOISE * tally["kept"]:
-                    continue
-            elif tally["changed"] or tally["clouded"] or tally["kept"] < _PLENTY:
-                continue
-            self._effects.harmless.add(pair)
-            learned = True
-        return learned
+        return self._clear(groups, clouded) or learned
 
-    def _refute(self, tracker: Tracker) -> bool:
+    def _clear(self, groups: Mapping[Place, Sequence[Sighting]], clouded: Mapping[Place, int]) -> bool:
+        """Clear tools of changing anything, or anything of one thing; whether any was."""
+        by_name: dict[Name, _Tally] = {}
+        by_tool: dict[str, _Tally] = {}
+        for place, count in clouded.items():
+            by_name.setdefault(place[:2], _Tally()).clouded += count
+        for place, group in groups.items():
+            by_name.setdefault(place[:2], _Tally()).add(group)
+            by_tool.setdefault(place[0], _Tally()).add(group)
+        cleared = False
+        for tool, tally in by_tool.items():
+            if tally.only_looks:
+                cleared |= self._acquit(tool)
+        for pair, tally in by_name.items():
+            known = pair in self._effects.harmless or any(place[:2] == pair for place in self._effects.sets)
+            if not known and self._is_harmless(pair, tally):
+                self._effects.harmless.add(pair)
+                cleared = True
+        return cleared
+
+    def _is_harmless(self, pair: Name, tally: _Tally) -> bool:
+        if pair[0] in self._readers:
+            return tally.kept > 0 and tally.changed <= _NOISE * tally.kept
+        return not tally.changed and not tally.clouded and tally.kept >= _PLENTY
+
+    def _refute(self, evidence: Evidence) -> bool:
         """Drop the effects whose predictions are not what is shown later."""
         right: dict[str, Counter[bool]] = {}
-        for (_, what, before, _), agreement in tracker.agreements.items():
+        for (_, what, before, _), agreement in evidence.agreements.items():
             if before.startswith(PREDICTED):
-                counts = right.setdefault(f"{before[len(PREDICTED) :]}.{what}", Counter())
+                counts = right.setdefault(f"{before.removeprefix(PREDICTED)}.{what}", Counter())
                 counts[True] += agreement.same
                 counts[False] += agreement.other
         wrong = [
             place
             for place in self._effects.sets
-            if (counts := right.get(".".join(place))) and counts[False] > _NOISE * (counts[True] + counts[False])
+            if (told := right.get(".".join(place))) is not None and told[False] > _NOISE * told.total()
         ]
         for place in wrong:
             self._refuted.setdefault(place, set()).add(self._effects.sets.pop(place))
@@ -136,6 +173,7 @@ class _Lesson:
         return bool(wrong)
 
     def _decide(self, place: Place, group: Sequence[Sighting], clouded: int) -> bool:
+        """Whether it was found out what a tool does to a field: nothing, or what an expression says."""
         known = [s for s in group if s.before is not UNSET]
         if known and not any(s.changed for s in known):
             enough = 1 if place[0] in self._readers else _ENOUGH if not clouded else _PLENTY
@@ -161,9 +199,9 @@ class _Lesson:
         found = reason_for(examples, refuted=self._refuted.get(place, ()))
         return None if found is None else found.source
 
-    def _acquit(self, tool: str, tracker: Tracker) -> bool:
+    def _acquit(self, tool: str) -> bool:
         """A tool that was seen to keep what it could have changed, again and again, only looks."""
-        names = {(tool, named.name) for named in tracker.casts[tool].named} | {(tool, SESSION)}
+        names = {(tool, named.name) for named in self._casts[tool].named} | {(tool, SESSION)}
         if names <= self._effects.harmless or any(place[0] == tool for place in self._effects.sets):
             return False
         self._effects.harmless |= names

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from envace_sdk.json import Json
 from envace_sdk.tools.fixture import Fixture
 
-__all__ = ["Episode", "Step", "episodes_of", "scalars"]
-
-MAX_DEPTH: Final = 12
-"""Deeper parts of an answer are taken as they are."""
+__all__ = ["Episode", "Step", "episodes_of"]
 
 
 @dataclass(eq=False, slots=True)
@@ -73,12 +69,3 @@ def _steps(name: str, fixtures: Sequence[Fixture]) -> Iterator[Step]:
             answer=value,
             is_text=isinstance(value, str) and value == result.first_text,
         )
-
-
-def scalars(value: Json, path: str = "", depth: int = 0) -> Iterator[tuple[str, Json]]:
-    """The scalars in objects, by dotted path; lists are not entered."""
-    if isinstance(value, dict) and depth < MAX_DEPTH:
-        for name, member in value.items():
-            yield from scalars(member, f"{path}.{name}" if path else name, depth + 1)
-    elif not isinstance(value, dict | list):
-        yield path, value

@@ -7,8 +7,8 @@ from typing import Final
 
 from envace_sdk.errors import ExpressionError
 from envace_sdk.json import UNSET, Json, Unset
-from envace_sdk.world.expressions import Scope, compile_expression
 from envace_sdk.world.dynamics import Dynamics
+from envace_sdk.world.expressions import Scope, compile_expression
 from envace_sdk.world.state import State
 
 __all__ = ["evaluate", "holds"]

@@ -15,12 +15,21 @@ from .episodes import Episode, Step
 from .positions import walk
 from .texts import Rows, Slot, Template, TextCase, mine_texts
 
-__all__ = ["Failure", "Failures"]
+__all__ = ["Failure", "Failures", "error_text", "known_values"]
 
 _ANY: Final = "*"
+"""In place of the text, in the frame of an error."""
 _LONGEST: Final = 4000
+"""What an error says after that does not tell it from others."""
 _PHRASES: Final = 6
+"""A slot that holds more different ones holds values."""
 _MARK: Final = "\x00"
+"""In place of a value, in a phrase."""
+_TELLING: Final = frozenset({"error", "message", "detail", "reason"})
+"""Members of an error that hold its text."""
+
+_Case = tuple[Step, str]
+"""A failed call, and the text of its error."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -41,7 +50,7 @@ class Failure:
         """The same for errors of different tools that say the same."""
         if self.template is None:
             return self.text
-        return "".join(part if isinstance(part, str) else "\x00" for part in self.template.parts)
+        return "".join(part if isinstance(part, str) else _MARK for part in self.template.parts)
 
     @property
     def label(self) -> str:
@@ -68,7 +77,7 @@ class Failures:
         return self._of_step.get(id(step))
 
     def _sorted(self, tool: str, steps: Sequence[Step]) -> Iterator[Failure]:
-        framed: dict[str, list[tuple[Step, str]]] = {}
+        framed: dict[str, list[_Case]] = {}
         for step in steps:
             frame, text = _message(step)
             framed.setdefault(frame, []).append((step, text[:_LONGEST]))
@@ -76,13 +85,13 @@ class Failures:
         for frame in sorted(framed):
             cases = framed[frame]
             templates = mine_texts([TextCase(text, known_values(step)) for step, text in cases])
-            homes: dict[tuple[int, str], list[tuple[Step, str]]] = {}
+            homes: dict[int, list[_Case]] = {}
             for step, text in cases:
                 place = next((n for n, t in enumerate(templates) if t.parse(text) is not None), len(templates))
-                homes.setdefault((place, ""), []).append((step, text))
-            for place, _ in sorted(homes):
+                homes.setdefault(place, []).append((step, text))
+            for place in sorted(homes):
                 template = templates[place] if place < len(templates) else None
-                for phrases, held in _phrased(template, homes[place, ""]):
+                for phrases, held in _phrased(template, homes[place]):
                     failure = Failure(tool, number, _with_phrases(template, phrases), held[0][1], frame)
                     number += 1
                     for step, _ in held:
@@ -90,9 +99,7 @@ class Failures:
                     yield failure
 
 
-def _phrased(
-    template: Template | None, cases: Sequence[tuple[Step, str]]
-) -> list[tuple[dict[str, str], list[tuple[Step, str]]]]:
+def _phrased(template: Template | None, cases: Sequence[_Case]) -> list[tuple[dict[str, str], list[_Case]]]:
     """The cases by the phrases in their slots: what is said in several words, more than once, is no mere value."""
     if template is None:
         return [({}, list(cases))]
@@ -103,7 +110,7 @@ def _phrased(
         told = Counter(value for value in values if " " in value)
         if told and len(told) <= _PHRASES and min(told.values()) > 1 and all(map(_is_phrase, told)):
             phrasing[slot] = values
-    groups: dict[tuple[str, ...], list[tuple[Step, str]]] = {}
+    groups: dict[tuple[str, ...], list[_Case]] = {}
     for place, case in enumerate(cases):
         groups.setdefault(tuple(values[place] for values in phrasing.values()), []).append(case)
     return [(dict(zip(phrasing, key, strict=True)), groups[key]) for key in sorted(groups)]
@@ -111,7 +118,7 @@ def _phrased(
 
 def _is_phrase(text: str) -> bool:
     """Whether a repeated text is more likely words of the message than a name of something."""
-    return text[0] == _MARK[0] or text[0].islower()
+    return text[0] == _MARK or text[0].islower()
 
 
 def _masked(text: str, step: Step) -> str:
@@ -123,26 +130,32 @@ def _masked(text: str, step: Step) -> str:
 
 
 def _with_phrases(template: Template | None, phrases: Mapping[str, str]) -> Template | None:
+    """The template with phrases in place of slots; what was masked in them stays a slot."""
     if template is None or not phrases:
         return template
     parts: list[str | Slot | Rows] = []
     for part in template.parts:
-        told = phrases.get(part.name) if isinstance(part, Slot) else None
-        if told is None:
+        if not isinstance(part, Slot) or part.name not in phrases:
             parts.append(part)
             continue
-        for number, words in enumerate(told.split(_MARK)):
+        for number, words in enumerate(phrases[part.name].split(_MARK)):
             if number:
-                parts.append(Slot(f"{part.name}_{number}" if isinstance(part, Slot) else "slot", "text"))
+                parts.append(Slot(f"{part.name}_{number}", "text"))
             if words:
                 parts.append(words)
+    return Template(tuple(_joined(parts)))
+
+
+def _joined(parts: Sequence[str | Slot | Rows]) -> list[str | Slot | Rows]:
+    """The parts of a template, texts beside each other as one."""
     joined: list[str | Slot | Rows] = []
     for part in parts:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += part
+        last = joined[-1] if joined else None
+        if isinstance(part, str) and isinstance(last, str):
+            joined[-1] = last + part
         else:
             joined.append(part)
-    return Template(tuple(joined))
+    return joined
 
 
 def known_values(step: Step) -> Mapping[str, Json]:
@@ -155,13 +168,13 @@ def _message(step: Step) -> tuple[str, str]:
     value = step.value
     if isinstance(value, dict):
         texts = [name for name, member in value.items() if isinstance(member, str)]
-        told = [name for name in texts if name.lower() in {"error", "message", "detail", "reason"}] or texts
+        told = [name for name in texts if name.lower() in _TELLING] or texts
         if told:
             name = told[0]
             return json.dumps({**value, name: _ANY}, ensure_ascii=False), value[name]
     return "", step.text
 
 
-def error_text(failure: Failure, step: Step) -> str:
-    """The text of an error that has this form."""
+def error_text(step: Step) -> str:
+    """What the error of a failed call says, without what frames it."""
     return _message(step)[1][:_LONGEST]

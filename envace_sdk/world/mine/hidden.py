@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from envace_sdk.json import UNSET, Json
@@ -75,9 +75,10 @@ def find_hidden(episodes: Sequence[Episode], failures: Failures, taken: Mapping[
     flags = [flag for flag in hidden_flags(found) if not _is_known(flag, taken)]
     kept = [register for register in registers(found, flags) if not _is_known(register, taken)]
     kept += [register for register in chosen_registers(found, flags) if not _is_known(register, taken)]
-    names = _names([*flags, *kept])
+    every: list[Flag | Register] = [*flags, *kept]
+    names = _names(every)
     hidden = Hidden()
-    for one in [*flags, *kept]:
+    for one in every:
         name = names[one.name]
         for reading in one.shown_by:
             if reading.kind == "answer":
@@ -99,13 +100,18 @@ def find_hidden(episodes: Sequence[Episode], failures: Failures, taken: Mapping[
             }
             for state in follow(listed, flags, kept)
         ]
-    for one in [*flags, *kept]:
-        begun = Counter(
-            literal(states[0][names[one.name]]) for states in hidden.states.values() if names[one.name] in states[0]
-        )
-        if begun:
-            hidden.start[names[one.name]] = json.loads(min(begun, key=lambda text: (-begun[text], text)))
+    hidden.start = _usual_start(names.values(), hidden.states.values())
     return hidden
+
+
+def _usual_start(fields: Iterable[str], states: Collection[Sequence[Mapping[str, Json]]]) -> dict[str, Json]:
+    """What most episodes begin with, of the fields that are known then."""
+    start: dict[str, Json] = {}
+    for name in fields:
+        begun = Counter(literal(before[0][name]) for before in states if name in before[0])
+        if begun:
+            start[name] = json.loads(min(begun, key=lambda text: (-begun[text], text)))
+    return start
 
 
 def _event(step: Step, failures: Failures) -> Event:

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from envace_sdk.json import Json
-from envace_sdk.world.infer.words import plural, singular, split
+from envace_sdk.world.infer.words import singular, split
 
 from .episodes import Episode
 from .positions import Position, occurrences
 
-__all__ = ["domains", "is_idlike"]
+__all__ = ["can_name", "domains", "is_idlike"]
 
 _SHARE: Final = 0.2
 """Of what a position holds, at least this much has to have been seen at the other one before."""
 _LINKS: Final = 4
+"""So often it must have been seen there."""
 _CONSTANT: Final = 0.93
+"""A value that stands at so many of the positions' places is the only one there is."""
 _OVERLAP: Final = 0.4
+"""Of the words of one domain, so many must be words of the other if both are the same."""
 _SOME: Final = 3
 """Different values that must link: fewer may agree by chance."""
 
-ID_WORDS: Final = frozenset("id ids tag key number name path code token uuid slug handle".split())
+_ID_WORDS: Final = frozenset({"id", "tag", "key", "number", "name", "path", "code", "token", "uuid", "slug", "handle"})
+"""The last words of the names of what identifies something."""
 
 
 def is_idlike(name: str) -> bool:
     """Whether a field is called like what identifies something."""
     words = split(name)
-    return bool(words) and singular(words[-1]) in ID_WORDS
+    return bool(words) and singular(words[-1]) in _ID_WORDS
 
 
 def can_name(value: Json) -> bool:
@@ -39,52 +43,67 @@ def can_name(value: Json) -> bool:
 
 
 def domains(
-    episodes: Sequence[Episode], fixed: Mapping[Position, bool], maps: dict[str, frozenset[str]]
+    episodes: Sequence[Episode], fixed: Mapping[Position, bool], maps: Mapping[str, frozenset[str]]
 ) -> list[list[Position]]:
-    """Groups of positions that name the same things, largest first. `fixed` positions hold one of a few words."""
-    total: Counter[Position] = Counter()
-    shared: Counter[tuple[Position, Position]] = Counter()
-    values: dict[tuple[Position, Position], set[Json]] = {}
-    shown: set[Position] = set()
-    held: dict[Position, set[Json]] = {}
-    counts: dict[Position, Counter[Json]] = {}
+    """Groups of positions that name the same things, largest first.
+
+    Args:
+        episodes: the recorded calls.
+        fixed: positions that hold one of a few words, and name nothing.
+        maps: by tool, the paths in its answers of objects whose member names are values.
+    """
+    seen = _Seen()
     for episode in episodes:
-        seen: dict[Json, dict[Position, None]] = {}
-        for step in episode.steps:
-            here = [(p, v) for p, v in occurrences(step, maps) if can_name(v) and not fixed.get(p)]
-            for position, value in here:
-                shown.add(position)
-                held.setdefault(position, set()).add(value)
-                counts.setdefault(position, Counter())[value] += 1
-                if position.side == "in" or is_idlike(position.name):
-                    total[position] += 1
-                    for earlier in seen.get(value, ()):
-                        shared[earlier, position] += 1
-                        values.setdefault((earlier, position), set()).add(value)
-            for position, value in here:
-                seen.setdefault(value, {})[position] = None
+        seen.add(
+            [[(p, v) for p, v in occurrences(step, maps) if can_name(v) and not fixed.get(p)] for step in episode.steps]
+        )
     union = _Union()
-    for (earlier, later), count in shared.items():
-        if count < _SHARE * total[later] or count < _LINKS:
-            continue
-        found = values[earlier, later]
-        if len(found) < _SOME:
-            continue
-        if all(isinstance(value, int) for value in found) and not _akin(earlier, later):
-            continue
-        if earlier == later or not (_names(earlier) or _names(later) or earlier.path.endswith("[]")):
-            continue
+    for earlier, later in seen.links():
         union.join(earlier, later)
-    _join_namesakes(union, shown)
-    for position, values in held.items():
-        if position.side == "in" and not fixed.get(position) and any(isinstance(value, str) for value in values):
+    _join_namesakes(union, seen.values)
+    for position, values in seen.values.items():
+        if position.side == "in" and any(isinstance(value, str) for value in values):
             union.find(position)
-    _join_vocabularies(union, held)
-    groups = [group for group in union.groups() if len(group) > 1 and not _is_constant(group, counts)]
-    return sorted(groups, key=lambda group: (-sum(total[p] for p in group), group))
+    _join_vocabularies(union, seen.values)
+    groups = [group for group in union.groups() if len(group) > 1 and not _is_constant(group, seen.values)]
+    return sorted(groups, key=lambda group: (-sum(seen.takes[p] for p in group), group))
+
+
+class _Seen:
+    """What stands at the positions, and how often it stood at another one before."""
+
+    def __init__(self) -> None:
+        self.values: dict[Position, Counter[Json]] = {}
+        self.takes: Counter[Position] = Counter()
+        """How often a position that may refer to something held a value."""
+        self._shared: Counter[tuple[Position, Position]] = Counter()
+        self._linking: dict[tuple[Position, Position], set[Json]] = {}
+
+    def add(self, steps: Sequence[Sequence[tuple[Position, Json]]]) -> None:
+        """Note what the steps of an episode show."""
+        before: dict[Json, dict[Position, None]] = {}
+        for here in steps:
+            for position, value in here:
+                self.values.setdefault(position, Counter())[value] += 1
+                if _names(position):
+                    self.takes[position] += 1
+                    for earlier in before.get(value, ()):
+                        self._shared[earlier, position] += 1
+                        self._linking.setdefault((earlier, position), set()).add(value)
+            for position, value in here:
+                before.setdefault(value, {})[position] = None
+
+    def links(self) -> Iterator[tuple[Position, Position]]:
+        """Pairs of positions of which the later one often repeats what stood at the earlier one."""
+        for (earlier, later), count in self._shared.items():
+            values = self._linking[earlier, later]
+            often = count >= max(_LINKS, _SHARE * self.takes[later]) and len(values) >= _SOME
+            if often and earlier != later and (_akin(earlier, later) or any(isinstance(v, str) for v in values)):
+                yield earlier, later
 
 
 def _names(position: Position) -> bool:
+    """Whether what stands there may refer to something."""
     return is_idlike(position.name) or position.side == "in"
 
 
@@ -117,21 +136,21 @@ def _join_namesakes(union: _Union, shown: Iterable[Position]) -> None:
             union.join(group[0], position)
 
 
-def _is_constant(group: Sequence[Position], counts: Mapping[Position, Counter[Json]]) -> bool:
+def _is_constant(group: Sequence[Position], held: Mapping[Position, Counter[Json]]) -> bool:
     """Whether nearly all calls name the same thing: then there is but one, which all is about."""
     total: Counter[Json] = Counter()
     for position in group:
-        total.update(counts.get(position, Counter()))
+        total.update(held.get(position, Counter()))
     return bool(total) and max(total.values()) >= _CONSTANT * sum(total.values())
 
 
-def _join_vocabularies(union: _Union, held: Mapping[Position, set[Json]]) -> None:
+def _join_vocabularies(union: _Union, held: Mapping[Position, Collection[Json]]) -> None:
     """Domains of which one holds much of what the other does, name the same things."""
-    words: list[tuple[Position, set[Json]]] = []
+    words: list[tuple[Position, set[str]]] = []
     for group in union.groups():
         if any(position.side == "in" for position in group):
-            values: set[Json] = set().union(*(held.get(position, set()) for position in group))
-            words.append((group[0], {value for value in values if isinstance(value, str)}))
+            values = {value for position in group for value in held.get(position, ()) if isinstance(value, str)}
+            words.append((group[0], values))
     words.sort(key=lambda item: (len(item[1]), item[0]))
     sizes = {union.find(group[0]): len(group) for group in union.groups()}
     for place, (one, values) in enumerate(words):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, Literal, NamedTuple
 
 from envace_sdk.json import Json
 
-from .episodes import Episode, Step
+from .episodes import Step
 
 __all__ = ["Position", "occurrences", "walk"]
 
@@ -50,20 +50,10 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def occurrences(step: Step, maps: dict[str, frozenset[str]]) -> Iterator[tuple[Position, Json]]:
+def occurrences(step: Step, maps: Mapping[str, frozenset[str]]) -> Iterator[tuple[Position, Json]]:
     """Every scalar that a step shows: its arguments, and of a success the answer."""
     for path, value in walk(dict(step.args)):
         yield Position(step.tool, "in", path), value
     if step.ok:
         for path, value in walk(step.value, maps=maps.get(step.tool, frozenset())):
             yield Position(step.tool, "out", path), value
-
-
-def positions_of(episodes: list[Episode], maps: dict[str, frozenset[str]]) -> dict[Position, list[Json]]:
-    """All positions with their values, in the order in which they were seen."""
-    found: dict[Position, list[Json]] = {}
-    for episode in episodes:
-        for step in episode.steps:
-            for position, value in occurrences(step, maps):
-                found.setdefault(position, []).append(value)
-    return found

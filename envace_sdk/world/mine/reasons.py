@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -21,10 +23,16 @@ _WORTH: Final = 2.0
 _TOLERANCE: Final = 0.06
 _ENOUGH: Final = 2
 _MANY: Final = 12
+"""With fewer cases, all must be explained."""
 _SIMPLER: Final = 0.6
+"""What misses some cases must be so much cheaper than what explains all."""
 _SIMPLE: Final = 6
+"""Nothing simpler is looked for than what costs so much."""
+_LIMIT: Final = 5
+"""Explanations that are tried."""
 _KEPT: Final = 2000
 _FIELDS: Final = 4
+"""Known fields that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,7 @@ class Reason:
     source: str
     cost: int
     hits: int
+    """How many of the cases it explains."""
     misses: int
 
 
@@ -53,17 +62,18 @@ def reason_for(
     return strict
 
 
-_KNOWN: dict[str, list[Explanation]] = {}
+_KNOWN: OrderedDict[bytes, list[Explanation]] = OrderedDict()
 
 
 def _explained(examples: Sequence[Example], tolerance: float) -> list[Explanation]:
-    """What explains the examples; the last many answers are kept, for the same is asked again."""
-    text = f"{tolerance}{[(example.scope, example.target) for example in examples]}"
-    found = _KNOWN.get(text)
+    """What explains the examples; the last answers are kept, for each round of learning asks much the same again."""
+    asked = repr((tolerance, [(example.scope, example.target) for example in examples]))
+    digest = hashlib.sha256(asked.encode("utf-8", "surrogatepass")).digest()
+    found = _KNOWN.get(digest)
     if found is None:
+        found = _KNOWN[digest] = explain(examples, limit=_LIMIT, tolerance=tolerance)
         if len(_KNOWN) > _KEPT:
-            _KNOWN.clear()
-        found = _KNOWN[text] = explain(examples, limit=5, tolerance=tolerance)
+            _KNOWN.popitem(last=False)
     return found
 
 
@@ -94,14 +104,14 @@ def reason_where_known(examples: Sequence[Example], *, least: int = _ENOUGH) -> 
 def _first(
     found: Sequence[Explanation], examples: Sequence[Example], refuted: Collection[str], least: int, tolerance: float
 ) -> Reason | None:
+    """The first that suffices on all examples, and was not refuted by what was seen later."""
     for one in found:
-        source, cost = one.source, one.cost
-        if source in refuted:
+        if one.source in refuted:
             continue
-        hits = sum(_fits(source, example) for example in examples)
+        hits = sum(_fits(one.source, example) for example in examples)
         misses = len(examples) - hits
-        if hits >= max(least, cost / _WORTH) and misses <= tolerance * len(examples):
-            return Reason(source, cost, hits, misses)
+        if hits >= max(least, one.cost / _WORTH) and misses <= tolerance * len(examples):
+            return Reason(one.source, one.cost, hits, misses)
     return None
 
 

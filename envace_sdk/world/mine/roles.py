@@ -15,12 +15,15 @@ from .evaluating import evaluate
 from .links import is_idlike
 from .structure import SESSION, Reference, Site, Structure
 
-__all__ = ["ENTITY", "Cast", "Named"]
+__all__ = ["ENTITY", "Cast", "Named", "cast_of"]
 
 ENTITY: Final = "entity"
+"""The name of the thing that a call is about."""
 _TAKEN: Final = frozenset(
-    "args entity world now key item items total target session size string int double bool".split()
+    {"args", "entity", "world", "now", "key", "item", "items", "total", "target", "session"}
+    | {"size", "string", "int", "double", "bool"}
 )
+"""Names that mean something in the rule language already."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,19 @@ from typing import Final, NamedTuple
 
 from envace_sdk.json import Json
 
+from .effects import Effects
 from .episodes import Episode
 from .roles import Cast
-from .structure import SESSION, Structure
-from .tracking import Effects, Tracker
+from .structure import SESSION, Kind, Structure
+from .tracking import Tracker
 
 __all__ = ["known_places", "scope_names", "starting_points"]
 
 _JOINED: Final = re.compile(r"joinpath\((session\.\w+), args\.([\w.]+)\)")
 _PATH: Final = "path"
+"""The field that holds the whole key of what is named relative to something."""
 _CANDIDATES: Final = 8
+"""Of the places where episodes begin, so many are tried on each episode."""
 
 
 def scope_names(structure: Structure, effects: Effects) -> dict[str, str]:
@@ -36,23 +39,26 @@ def scope_names(structure: Structure, effects: Effects) -> dict[str, str]:
         for reference in structure.references_of(tool):
             if reference.path == found.group(2):
                 bases.setdefault(reference.kind, found.group(1))
-    for sites in structure.sites.values():
-        listed = {site.kind for site in sites if site.many and site.kind != SESSION}
-        base = next((bases[kind] for kind in sorted(listed) if kind in bases), None)
-        if base is not None and not structure.references_of(sites[0].tool):
-            for kind in listed:
-                bases.setdefault(kind, base)
-    for kind_name, base in bases.items():
-        kind = structure.kinds[kind_name]
-        for tool, sites in structure.sites.items():
-            structure.sites[tool] = [
-                replace(site, join=f"joinpath({base}, item.{site.key})")
-                if site.kind == kind_name and not site.argument and not site.join
-                else site
-                for site in sites
-            ]
-        kind.label, kind.key = kind.key, _PATH
+    for tool, sites in structure.sites.items():
+        listed = sorted({site.kind for site in sites if site.many and site.kind != SESSION})
+        base = next((bases[name] for name in listed if name in bases), None)
+        if base is not None and not structure.references_of(tool):
+            for name in listed:
+                bases.setdefault(name, base)
+    for name, base in bases.items():
+        _name_by_path(structure.kinds[name], base, structure)
     return bases
+
+
+def _name_by_path(kind: Kind, base: str, structure: Structure) -> None:
+    for tool, sites in structure.sites.items():
+        structure.sites[tool] = [
+            replace(site, join=f"joinpath({base}, item.{site.key})")
+            if site.kind == kind.name and not site.argument and not site.join
+            else site
+            for site in sites
+        ]
+    kind.label, kind.key = kind.key, _PATH
 
 
 def starting_points(
@@ -105,6 +111,7 @@ def _only(name: str, effects: Effects, casts: Mapping[str, Cast]) -> Effects:
 
 class _Shown(NamedTuple):
     shown: list[str]
+    """The values that were shown of a field of the session."""
     score: int
     """How much more often what was shown is what was expected, than not."""
 
@@ -117,13 +124,13 @@ def _shown(
     episode: Episode,
     start: str | None,
 ) -> _Shown:
+    """What an episode shows of a field of the session, which begins as `start`, if that is said."""
     tracker = Tracker(structure, casts, effects, {} if start is None else {SESSION: {"": {name: start}}})
-    for _ in tracker.follow(episode):
-        pass
-    shown = [value for value in tracker.shown.get((SESSION, name), []) if isinstance(value, str)]
+    evidence = tracker.run([episode])
+    shown = [value for value in evidence.session.get(name, []) if isinstance(value, str)]
     score = sum(
         agreement.same - agreement.other
-        for (kind, what, _, _), agreement in tracker.agreements.items()
+        for (kind, what, _, _), agreement in evidence.agreements.items()
         if kind == SESSION and what == name
     )
     return _Shown(shown, score)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from envace_sdk.json import Json
 from envace_sdk.world.dynamics import Status
@@ -16,28 +17,27 @@ from .tracking import Moment
 
 __all__ = ["error_template", "explained_slots", "status_of"]
 
-_STATUS: tuple[tuple[Status, tuple[str, ...]], ...] = (
-    (
-        "permission_error",
-        ("permission", "denied", "not authenticated", "unauthor", "forbidden", "not allowed", "log in", "logged in"),
-    ),
-    ("rate_limited", ("rate limit", "too many")),
-    (
-        "not_found",
-        (
-            "not found",
-            "no such",
-            "does not exist",
-            "doesn't exist",
-            "not exist",
-            "unknown",
-            "no item",
-            "could not find",
-        ),
-    ),
-    ("conflict", ("already", "exists", "conflict", "duplicate", "in use", "taken", "insufficient", "not empty")),
+_DENIED: Final = (
+    "permission",
+    "denied",
+    "not authenticated",
+    "unauthor",
+    "forbidden",
+    "not allowed",
+    "log in",
+    "logged in",
 )
-"""What errors of a kind say."""
+_MISSING: Final = ("not found", "no such", "doesn't exist", "not exist", "unknown", "no item", "could not find")
+_CONFLICT: Final = ("already", "exists", "conflict", "duplicate", "in use", "taken", "insufficient", "not empty")
+_STATUS: Final[tuple[tuple[Status, tuple[str, ...]], ...]] = (
+    ("permission_error", _DENIED),
+    ("rate_limited", ("rate limit", "too many")),
+    ("not_found", _MISSING),
+    ("conflict", _CONFLICT),
+)
+"""What errors of a kind say; what fits several is of the first."""
+_MOST: Final = 80
+"""Examples of a slot that are looked at."""
 
 
 def status_of(text: str) -> Status:
@@ -57,19 +57,19 @@ def explained_slots(template: Template, texts: Sequence[str], scopes: Sequence[M
     for part in template.parts:
         if not isinstance(part, Slot):
             continue
-        examples = [Example(scope, values[part.name]) for values, scope in parsed if part.name in values][:80]
+        examples = [Example(scope, values[part.name]) for values, scope in parsed if part.name in values][:_MOST]
         explained = reason_for(examples, least=1)
         if explained is not None:
             found[part.name] = explained.source
         elif examples:
-            usual = max(map(str, (e.target for e in examples)), key=[str(e.target) for e in examples].count)
-            found[part.name] = json.dumps(usual, ensure_ascii=False)
+            said = [str(example.target) for example in examples]
+            found[part.name] = json.dumps(max(said, key=said.count), ensure_ascii=False)
     return found
 
 
 def error_template(failure: Failure, moments: Sequence[Moment]) -> str:
     """The text of a kind of error as a template, within what frames it."""
-    said = [error_text(failure, moment.step) for moment in moments]
+    said = [error_text(moment.step) for moment in moments]
     encode: Callable[[str], str] = _in_json if failure.frame else str
     if failure.template is None or not all(isinstance(part, str | Slot) for part in failure.template.parts):
         body = _plain(encode(max(said, key=said.count) if said else failure.text))
