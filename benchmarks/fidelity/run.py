@@ -40,7 +40,7 @@ BESIDE = frozenset({"sqlite"})
 """Reported, but not in the mean: its queries are a language of their own."""
 
 Reports = Sequence[Mapping[str, Any]]
-"""What `envace-sdk eval fidelity --json` prints: one report of each player."""
+"""What `envace-sdk eval fidelity --json` prints of the closed loop: one report of each player."""
 
 
 def score(data: Path, out: Path, *, learn: bool = True) -> Reports:
@@ -56,9 +56,9 @@ def score(data: Path, out: Path, *, learn: bool = True) -> Reports:
         shutil.copy(recorded, out / "fixtures.jsonl")  # what the replays answer from; learning keeps it itself
     else:
         _run("learn", "--tools", data, "--recordings", recorded, "-o", out / "dynamics.yaml")
-    text = _run("eval", "fidelity", "--tools", out, "--recordings", data / "heldout.jsonl", "--json")
+    text = _run("eval", "fidelity", "--tools", out, "--recordings", data / "heldout.jsonl", "--loop", "closed", "--json")
     (out / "score.json").write_text(text, encoding="utf-8")
-    reports: Reports = json.loads(text)
+    reports: Reports = json.loads(text)["loops"]["closed"]
     return reports
 
 
