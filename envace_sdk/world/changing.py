@@ -100,9 +100,10 @@ class Target:
         Raises:
             UnseenError: the real world may have it.
         """
-        if subject.key is not None and self.rule.open:
-            if not scope.collection(self.collection).was_removed(subject.key):
-                raise UnseenError
+        if subject.key is None or not self.rule.open:
+            return
+        if not scope.collection(self.collection).was_removed(subject.key):
+            raise UnseenError
 
     def _noun(self) -> str:
         noun = noun_of(self.collection, self.rule)

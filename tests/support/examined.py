@@ -36,7 +36,10 @@ def toolset(*names, **definitions):
     """Tools by name, with whatever their arguments; keyword arguments are further members of one's definition."""
     all_names = dict.fromkeys([*names, *definitions])
     return Toolset.from_definitions(
-        [{"name": name, "inputSchema": {"type": "object", "properties": {"id": {}}}, **definitions.get(name, {})} for name in all_names],
+        [
+            {"name": name, "inputSchema": {"type": "object", "properties": {"id": {}}}, **definitions.get(name, {})}
+            for name in all_names
+        ],
         name="examined",
     )
 
