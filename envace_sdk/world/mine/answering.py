@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from envace_sdk.json import UNSET, Json, Unset
-from envace_sdk.world.infer.cel import literal, member
+from envace_sdk.world.infer.cel import member
 
 from .conditions import decide
 from .evaluating import evaluate
 from .explain import Example
+from .moments import Moment
 from .reasons import reason_where_known
 from .roles import ENTITY, Cast
-from .structure import SESSION, Site, Structure, records
-from .tracking import Effects, Moment
+from .structure import SESSION, Site, Structure
 from .values import same
 
-__all__ = ["Answer", "Part", "learn_answer"]
+__all__ = ["Answer", "Part", "Shown", "informed", "learn_answer", "sources_in", "value_at", "visible"]
 
 _MOST: Final = 150
 _ENOUGH: Final = 2
 _AGREED: Final = 0.9
 _SHAPES: Final = 4
 _RARE: Final = 0.02
+_SAMPLES: Final = 40
+
+Shown = tuple[Json, Moment]
+"""A value, and the call whose answer shows it."""
 
 
 @dataclass(slots=True)
@@ -42,10 +45,6 @@ class Part:
     listing: Site | None = None
     """The things that are listed here."""
 
-    @property
-    def is_free(self) -> bool:
-        return not self.source and not self.is_object and self.listing is None
-
 
 @dataclass(slots=True)
 class Answer:
@@ -56,47 +55,54 @@ class Answer:
 
 
 def learn_answer(moments: Sequence[Moment], structure: Structure, foreign: set[tuple[str, str, str]]) -> Answer | None:
-    """What a tool answers, from the calls that succeeded."""
+    """What a tool answers, from the calls that succeeded; None where none did.
+
+    Args:
+        moments: those calls.
+        structure: the kinds of things, and where answers show them.
+        foreign: by viewer, kind and field, what is shown under a field's name but is not that field.
+    """
     if not moments:
         return None
     tool = moments[0].step.tool
     groups: dict[str, list[Moment]] = {}
-    sites = structure.sites_of(tool)
-    viewers = dict.fromkeys(moment.step.viewer for moment in moments)
-    strange = {viewer: {(kind, name) for by, kind, name in foreign if by == viewer} for viewer in viewers}
-    apart = len({frozenset(places) for places in strange.values()}) > 1
-    for moment in moments:
-        kept = {
-            f"{site.path}.{name}".lstrip(".")
-            for site in sites
-            if not site.many
-            for name in _members([moment], site.path)
-            if (site.kind, name) not in strange[moment.step.viewer]
-        }
-        shape = _shape(moment.step.value, kept) + (f"|{moment.step.viewer}" if apart else "")
+    for moment, shape in zip(moments, _shapes(moments, structure.sites_of(tool), foreign), strict=True):
         groups.setdefault(shape, []).append(moment)
     order = sorted(groups, key=lambda shape: (-len(groups[shape]), shape))
     main = [s for s in order[:_SHAPES] if len(groups[s]) >= max(_ENOUGH, _RARE * len(moments))] or order[:1]
-    builders = {shape: _Builder(tool, structure, foreign, groups[shape][0].step.viewer) for shape in main}
-    parts = {shape: builders[shape].part([m.step.value for m in groups[shape]], groups[shape], "") for shape in main}
+    parts: dict[str, Part] = {}
+    for shape in main:
+        cases = groups[shape]
+        builder = _Builder(tool, structure, foreign, cases[0].step.viewer)
+        parts[shape] = builder.part([moment.step.value for moment in cases], cases, "")
     if len(main) == 1:
         return Answer([("", parts[main[0]])], len(moments))
-    cases = [(moment.scope, shape) for shape in main for moment in groups[shape]]
-    decisions = decide(cases[: 4 * _MOST], default=main[0])
+    scopes = [(moment.scope, shape) for shape in main for moment in groups[shape]]
+    decisions = decide(scopes[: 4 * _MOST], default=main[0])
     listed = [(rule.source, parts[rule.label]) for rule in decisions.rules if rule.right >= _ENOUGH]
     return Answer([*listed, ("", parts[main[0]])], len(moments))
 
 
-def _members(moments: Sequence[Moment], path: str) -> Iterable[str]:
-    found: dict[str, None] = {}
+def _shapes(moments: Sequence[Moment], sites: Sequence[Site], foreign: set[tuple[str, str, str]]) -> Iterator[str]:
+    """What each answer looks like. Those of one shape are explained together."""
+    viewers = dict.fromkeys(moment.step.viewer for moment in moments)
+    strange = {viewer: {(kind, name) for by, kind, name in foreign if by == viewer} for viewer in viewers}
+    # Where optional arguments change what is shown, the answers are different ones even if they look alike.
+    apart = len({frozenset(places) for places in strange.values()}) > 1
     for moment in moments:
-        value = _get(moment.step.value, path)
-        if isinstance(value, dict):
-            found.update(dict.fromkeys(value))
-    return found
+        viewer = moment.step.viewer
+        kept = {
+            f"{site.path}.{name}".lstrip(".")
+            for site in sites
+            if not site.many and isinstance(record := value_at(moment.step.value, site.path), dict)
+            for name in record
+            if (site.kind, name) not in strange[viewer]
+        }
+        yield _shape(moment.step.value, kept) + (f"|{viewer}" if apart else "")
 
 
-def _get(value: Json, path: str) -> Json | Unset:
+def value_at(value: Json, path: str) -> Json | Unset:
+    """What stands at a path of an answer."""
     for part in path.split(".") if path else []:
         if not isinstance(value, dict) or part not in value:
             return UNSET
@@ -137,13 +143,11 @@ class _Builder:
             return Part(listing=self._sites[lists], total=len(shown), samples=[v for v, _ in shown[:5]])
         if shown and all(isinstance(v, dict) for v, _ in shown):
             return self._object([v for v, _ in shown], [m for _, m in shown], path)
-        return self._leaf(shown, path)
+        return self._explained(shown) or Part(samples=[value for value, _ in shown[:_SAMPLES]], total=len(shown))
 
     def _object(self, values: Sequence[dict[str, Json]], moments: Sequence[Moment], path: str) -> Part:
         site = self._sites.get(path)
-        whole = (
-            self._explained([(v, m) for v, m in zip(values, moments, strict=True)]) if site is None and path else None
-        )
+        whole = self._explained(list(zip(values, moments, strict=True))) if site is None and path else None
         if whole is not None:
             return whole
         part = Part(is_object=True, total=len(values))
@@ -190,26 +194,22 @@ class _Builder:
             )
         return next((n.name for n in cast.named if n.kind == site.kind), None)
 
-    def _leaf(self, shown: Sequence[tuple[Json, Moment]], path: str) -> Part:
-        found = self._explained(shown)
-        if found is not None:
-            return found
-        return Part(samples=[value for value, _ in shown[:40]], total=len(shown))
-
-    def _explained(self, shown: Sequence[tuple[Json, Moment]]) -> Part | None:
+    @staticmethod
+    def _explained(shown: Sequence[Shown]) -> Part | None:
         if not shown:
             return None
-        informed = [(v, m) for v, m in shown if self._is_informed(m)] or list(shown)
-        examples = [Example(_visible(m), v) for v, m in informed[:_MOST]]
+        examples = [Example(visible(moment), value) for value, moment in informed(shown)[:_MOST]]
         found = reason_where_known(examples, least=min(_ENOUGH, len(shown)))
         return None if found is None else Part(found.source, right=found.hits, total=found.hits + found.misses)
 
-    def _is_informed(self, moment: Moment) -> bool:
-        """Whether everything the call names is known."""
-        return all(moment.after.get(name) is not None for name in moment.keys)
+
+def informed(shown: Sequence[Shown]) -> list[Shown]:
+    """The cases in which all that the call names is known; all of them, where there are none."""
+    known = [(value, m) for value, m in shown if all(m.after.get(name) is not None for name in m.keys)]
+    return known or list(shown)
 
 
-def _visible(moment: Moment) -> dict[str, Json]:
+def visible(moment: Moment) -> dict[str, Json]:
     """What an answer can be made of: what is so after the call, and what it removed as it was."""
     scope = dict(moment.after)
     for named in moment.cast.named:
@@ -218,85 +218,9 @@ def _visible(moment: Moment) -> dict[str, Json]:
     return scope | moment.counts
 
 
-def computed_views(moments: Sequence[Moment], structure: Structure, effects: Effects) -> list[tuple[str, str, str]]:
-    """Fields that one tool alone shows and no other sets, and that follow from the rest: they are not kept, but made."""
-    shown: dict[tuple[str, str], dict[str, list[tuple[Json, Moment]]]] = {}
-    for moment in moments:
-        for site in structure.sites_of(moment.step.tool) if moment.step.ok else ():
-            if site.many or site.bare or site.fresh:
-                continue
-            record = _get(moment.step.value, site.path)
-            for name, value in record.items() if isinstance(record, dict) else ():
-                if name != site.key and (moment.step.viewer, site.kind, name) not in effects.foreign:
-                    shown.setdefault((site.kind, name), {}).setdefault(moment.step.viewer, []).append((value, moment))
-    found: list[tuple[str, str, str]] = []
-    for (kind, name), by_tool in sorted(shown.items()):
-        looks = [tool for tool in by_tool if (tool.split("(")[0], SESSION) in effects.harmless]
-        if name in structure.hidden or (len(by_tool) > 1 and looks):
-            continue
-        for tool, cases in sorted(by_tool.items()):
-            if any(place[0] != tool and place[2] == name for place in effects.sets) and len(by_tool) == 1:
-                continue
-            informed = [(v, m) for v, m in cases if all(m.after.get(who) is not None for who in m.keys)] or cases
-            examples = [Example(_without(_visible(m), name), v) for v, m in informed[:_MOST]]
-            reason = reason_where_known(examples)
-            if reason is not None and len({repr(v) for v, _ in informed}) > 1:
-                found.append((tool, kind, name))
-    return found
-
-
-def still_shown(
-    moments: Sequence[Moment], structure: Structure, effects: Effects
-) -> set[tuple[str, str, str]]:
-    """The viewers, kinds and fields of what is shown as it is kept."""
-    return {
-        (moment.step.viewer, site.kind, name)
-        for moment in moments
-        if moment.step.ok
-        for site in structure.sites_of(moment.step.tool)
-        for _, record in records(site, moment.step)
-        for name in record
-    } - effects.foreign
-
-
-def _without(scope: Mapping[str, Json], name: str) -> dict[str, Json]:
-    return {
-        who: {what: value for what, value in held.items() if what != name}
-        if who != "args" and isinstance(held, dict)
-        else held
-        for who, held in scope.items()
-    }
-
-
-def sources(part: Part) -> Iterable[str]:
+def sources_in(part: Part) -> Iterable[str]:
     """All expressions in a part."""
     if part.source:
         yield part.source
     for inner in part.members.values():
-        yield from sources(inner)
-
-
-def text_of(part: Part, free: Callable[[Part], str]) -> str:
-    """The part as one expression."""
-    if part.is_object:
-        return "{" + ", ".join(f"{literal(name)}: {text_of(inner, free)}" for name, inner in part.members.items()) + "}"
-    return part.source or free(part)
-
-
-def coverage(answer: Answer) -> tuple[int, int]:
-    """How many leaves are explained, of how many."""
-    counts = Counter[bool]()
-
-    def count(part: Part) -> None:
-        if part.is_object:
-            for inner in part.members.values():
-                count(inner)
-        else:
-            counts[not part.is_free] += 1
-
-    for _, part in answer.cases:
-        count(part)
-    return counts[True], counts[True] + counts[False]
-
-
-_ = Mapping
+        yield from sources_in(inner)
