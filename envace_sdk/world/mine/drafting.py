@@ -234,7 +234,7 @@ def _said_at(steps: Sequence[Step]) -> str:
         if isinstance(step.value, dict) and FORM not in step.value and len(step.value) == 1:
             ((name, value),) = step.value.items()
             if isinstance(value, dict) and FORM in value:
-                return name
+                return str(name)
     return ""
 
 
