@@ -27,7 +27,7 @@ test: venv  ## Install, then run all tests
 	$(BIN)/python -m pytest
 
 test-fast: venv  ## The everyday tests only
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow and not nightly"
 
 lint: venv  ## Style, types and the import rules
 	$(BIN)/ruff check .

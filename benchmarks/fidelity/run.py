@@ -56,7 +56,9 @@ def score(data: Path, out: Path, *, learn: bool = True) -> Reports:
         shutil.copy(recorded, out / "fixtures.jsonl")  # what the replays answer from; learning keeps it itself
     else:
         _run("learn", "--tools", data, "--recordings", recorded, "-o", out / "dynamics.yaml")
-    text = _run("eval", "fidelity", "--tools", out, "--recordings", data / "heldout.jsonl", "--loop", "closed", "--json")
+    text = _run(
+        "eval", "fidelity", "--tools", out, "--recordings", data / "heldout.jsonl", "--loop", "closed", "--json"
+    )
     (out / "score.json").write_text(text, encoding="utf-8")
     reports: Reports = json.loads(text)["loops"]["closed"]
     return reports

@@ -33,7 +33,8 @@ def run(*words):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.node] if name in {"memory", "filesystem"} else []) for name in REACHED]
+    "name",
+    [pytest.param(name, marks=[pytest.mark.node] if name in {"memory", "filesystem"} else []) for name in REACHED],
 )
 def test_a_twin_learned_from_recordings_answers_sessions_it_has_not_seen(name, tmp_path):
     record(name, tmp_path, episodes=EPISODES)

@@ -16,8 +16,8 @@ from envace_sdk.world.mine import learn
 DATA = Path(__file__).parent / "data"
 SUPPORT = Path(__file__).parents[1] / "support"
 HAND_WRITTEN = sorted(path.stem for path in DATA.glob("*.yaml"))
-EVERYDAY = ["pots", "notes", 0, 2]
-FEW, MANY = range(6), range(40)
+EVERYDAY = ["boats", 0]
+FEW, MANY = range(3), range(40)
 SURE = 0.9
 
 USUAL = (0.85, 0.8)
@@ -89,7 +89,7 @@ def test_who_is_sure_is_right_nine_times_in_ten(seed):
     assert len(wrong) <= 0.1 * sure, "\n".join(map(str, wrong[:10]))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [seed for seed in MANY if seed not in FEW])
 def test_many_random_environments_never_break_down_and_are_rarely_sure_and_wrong(seed):
     assert [str(one) for one in fresh(seed) if one.trouble] == []
@@ -97,7 +97,7 @@ def test_many_random_environments_never_break_down_and_are_rarely_sure_and_wrong
     assert len(wrong) <= 0.1 * sure, "\n".join(map(str, wrong[:10]))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_class_of_rules_is_learned_in_many_random_environments():
     found = by_class(MANY)
     below = {
