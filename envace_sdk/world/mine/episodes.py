@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from envace_sdk.json import Json
 from envace_sdk.tools.fixture import Fixture
 
 __all__ = ["Episode", "Step", "episodes_of"]
+
+_LEVELS: Final = 24
 
 
 @dataclass(eq=False, slots=True)
@@ -57,6 +60,9 @@ def episodes_of(fixtures: Iterable[Fixture], tools: Iterable[str]) -> list[Episo
 def _steps(name: str, fixtures: Sequence[Fixture]) -> Iterator[Step]:
     for index, fixture in enumerate(fixtures):
         result = fixture.result
+        value = result.value()
+        if _is_deeper(value, _LEVELS):
+            value = result.first_text
         yield Step(
             episode=name,
             index=index,
@@ -64,8 +70,17 @@ def _steps(name: str, fixtures: Sequence[Fixture]) -> Iterator[Step]:
             viewer=fixture.call.name,
             args=fixture.call.arguments,
             ok=not result.is_error,
-            value=(value := result.value()),
+            value=value,
             text=result.first_text,
             answer=value,
             is_text=isinstance(value, str) and value == result.first_text,
         )
+
+
+def _is_deeper(value: Json, levels: int) -> bool:
+    """Whether a value is nested more deeply: such a one says nothing that a rule could."""
+    if not isinstance(value, dict | list):
+        return False
+    if levels == 0:
+        return True
+    return any(_is_deeper(inner, levels - 1) for inner in (value.values() if isinstance(value, dict) else value))

@@ -72,6 +72,7 @@ def learn(
         whole = judge(result.dynamics, result.start, plain, toolset)
         judged |= {name: judgement for name, judgement in whole.items() if name in result.inferred}
     result.dynamics = _kept(_with_confidence(result.dynamics, judged), previous or Dynamics())
+    result.start = {name: docs for name, docs in result.start.items() if name in result.dynamics.collections}
     steps.end()
     return result
 

@@ -198,5 +198,17 @@ def _item(cases: Sequence[Case], site: Site, kind: Kind) -> str:
             return base
     found = explain(examples, tolerance=_TOLERANCE, limit=1) if examples else []
     if found:
-        return found[0].source
+        return _guarded(found[0].source, examples)
     return base if kind.label else member("item", (kind.key,))
+
+
+def _guarded(source: str, examples: Sequence[Example]) -> str:
+    """The expression with what is usual in the place of fields that some things lack: one must not spoil the list."""
+    for path in sorted(set(re.findall(r"item\.\w+", source)), key=lambda p: (-len(p), p)):
+        name = path.removeprefix("item.")
+        items = [example.scope["item"] for example in examples]
+        held = [literal(item[name]) for item in items if isinstance(item, dict) and name in item]
+        if held:
+            usual = max(sorted(set(held)), key=held.count)
+            source = re.sub(rf"(?<!default\(){re.escape(path)}\b", f"default({path}, {usual})", source)
+    return source
