@@ -84,7 +84,13 @@ class Environment:
         calls = (*self.fixtures, *(fixture for fixture in precedents if fixture.is_call))
         self.seen = calls
         """Every observed call that is known here: fixtures, and precedents."""
-        followed = Precedents(observed.replay(calls, self.start), tools, self.dynamics, writing=writing)
+        followed = Precedents(
+            observed.replay(calls, self.start),
+            tools,
+            self.dynamics,
+            writing=writing,
+            matching=self.recorded.matching,
+        )
         self._precedents = observed.open = followed
         layers: list[Rehearser] = [observed]
         if not recorded_only:

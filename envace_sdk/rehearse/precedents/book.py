@@ -16,7 +16,6 @@ from .features import Features
 from .forms import Form, likeness
 from .fresh import Fresh, find_fresh
 from .likeness import Likeness
-from .origins import canonical
 from .scene import Scene
 from .tree import Tree, grow
 from .vocabulary import Vocabulary
@@ -25,7 +24,7 @@ __all__ = ["Book"]
 
 _MOST_ERRORS = 150
 _MOST_SUCCESSES = 300
-_MOST_EXPLAINED = 80
+_MOST_EXPLAINED = 60
 _MOST_TWINS = 16
 _TWIN = 4.0
 """What it says for a precedent that it answers the very same call."""
@@ -41,11 +40,12 @@ _SHARED = 0.15
 class Book:
     """Cases of one tool; everything is learned when it is first needed."""
 
-    def __init__(self, tool: str, cases: Sequence[Case], vocabulary: Vocabulary) -> None:
+    def __init__(self, tool: str, cases: Sequence[Case], vocabulary: Vocabulary, *, scale: float = 1.0) -> None:
         self.tool = tool
         self.has_errors = any(case.event.is_error for case in cases)
         self.has_successes = any(not case.event.is_error for case in cases)
-        self.cases = _sample(cases)
+        self.cases = _sample(cases, scale)
+        self._most_explained = int(_MOST_EXPLAINED * scale)
         self._vocabulary = vocabulary
         self._twins: dict[str, list[Case]] = {}
         for case in cases:
@@ -135,7 +135,7 @@ class Book:
 
     def _learned_from(self, *, is_error: bool) -> list[tuple[Scene, Json]]:
         chosen = [case for case in self.cases if case.event.is_error is is_error]
-        step = max(1, -(-len(chosen) // _MOST_EXPLAINED))
+        step = max(1, -(-len(chosen) // self._most_explained))
         return [(case.scene, case.event.value) for case in chosen[::step]]
 
     def likely_success(self, shares: Mapping[str, float]) -> str:
@@ -178,10 +178,10 @@ class Book:
         return found
 
 
-def _sample(cases: Sequence[Case]) -> list[Case]:
+def _sample(cases: Sequence[Case], scale: float) -> list[Case]:
     errors = [at for at, case in enumerate(cases) if case.event.is_error]
     successes = [at for at, case in enumerate(cases) if not case.event.is_error]
-    chosen = _thinned(errors, _MOST_ERRORS) + _thinned(successes, _MOST_SUCCESSES)
+    chosen = _thinned(errors, int(_MOST_ERRORS * scale)) + _thinned(successes, int(_MOST_SUCCESSES * scale))
     return [cases[at] for at in sorted(chosen)]
 
 
@@ -199,5 +199,5 @@ def _residue(case: Case, explained: Explained) -> str:
         if isinstance(value, dict | list):
             continue
         if not explained.has_whole(place, value, case.scene):
-            left.append(f"{place}={canonical(value)}"[:300])
+            left.append(f"{place}={value!r}"[:300])
     return "\n".join(left)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cached_property
 
+from envace_sdk.json import Json
 from envace_sdk.tools.fixture import Fixture
+from envace_sdk.tools.model import ToolCall
 from envace_sdk.world.state import State
 
 from .events import Event
@@ -54,7 +56,11 @@ class Case:
 
 
 def cases_of(
-    fixtures: Sequence[Fixture], states: Mapping[int, State], tools: Set[str], remembered: Set[str]
+    fixtures: Sequence[Fixture],
+    states: Mapping[int, State],
+    tools: Set[str],
+    remembered: Set[str],
+    essence: Callable[[ToolCall], Mapping[str, Json]] = lambda call: call.arguments,
 ) -> list[Case]:
     """The recorded calls of these tools as cases, episode by episode.
 
@@ -63,6 +69,7 @@ def cases_of(
         states: by the identity of a fixture, the world before it, as far as it is known.
         tools: the tools that cases are wanted of.
         remembered: the tools whose calls a world remembers; the others happened unseen.
+        essence: the arguments of a call, as far as they matter.
     """
     episodes: dict[str, list[Fixture]] = {}
     for fixture in fixtures:
@@ -73,7 +80,10 @@ def cases_of(
         events: list[Event] = []
         for fixture in sorted(episode, key=lambda each: each.position):
             call, result = fixture.call, fixture.result
-            event = Event(call.name, call.arguments, result.value(), is_error=result.is_error, result=result)
+            try:
+                event = Event(call.name, essence(call), result.value(), is_error=result.is_error, result=result)
+            except RecursionError:
+                continue  # nested too deeply to be compared with anything
             if call.name in tools:
                 found.append(Case(fixture, event, events, len(events), states.get(id(fixture))))
             if call.name in remembered:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from envace_sdk.json import UNSET, Json
+from envace_sdk.world.keys import key_text
 
-from .origins import Origin, canonical, is_distinctive, origins, value_of
+from .origins import Origin, equal, is_distinctive, origins, value_of
 from .scene import Scene
 
 __all__ = ["Explained", "bounded", "explain", "nodes", "part_text"]
@@ -19,8 +21,10 @@ _SURE = 0.8
 _LIKELY = 0.5
 _MOST_NODES = 400
 _MOST_TRIED = 8
+_MOST_HOPEFUL = 16
 _DEPTH = 12
 _MOST_TEXT = 20_000
+_LONGEST_PART = 500
 _ORDER = {"tool": 0, "argument": 0, "about": 1, "linked": 2, "last": 3}
 _UNWORDED = frozenset({"size", "first", "number"})
 """Forms that are not looked for inside texts."""
@@ -38,7 +42,7 @@ class Explained:
     def has_whole(self, place: str, value: Json, scene: Scene) -> bool:
         """Whether a recorded value at this place came from its situation."""
         return any(
-            (found := value_of(origin, scene)) is not UNSET and canonical(found) == canonical(value)
+            (found := value_of(origin, scene)) is not UNSET and equal(found, value)
             for origin in self.wholes.get(place, ())
         )
 
@@ -57,11 +61,11 @@ def nodes(value: Json, place: str = "", depth: int = 0) -> Iterator[tuple[str, J
 
 def explain(cases: Sequence[tuple[Scene, Json]]) -> Explained:
     """Learn from recorded answers in their situations."""
-    wholes: dict[str, dict[Origin, None]] = defaultdict(dict)
-    parts: dict[str, dict[Origin, None]] = defaultdict(dict)
+    wholes: dict[str, Counter[Origin]] = defaultdict(Counter)
+    parts: dict[str, Counter[Origin]] = defaultdict(Counter)
     for scene, value in cases:
         _suggest(scene, value, wholes, parts)
-    proven = _proven(cases, wholes, lambda found, part: canonical(found) == canonical(part))
+    proven = _proven(cases, wholes, equal)
     return Explained(proven, _proven(cases, parts, _contains), _defaults(cases, proven))
 
 
@@ -70,7 +74,7 @@ def part_text(value: Json) -> str | None:
     if isinstance(value, str):
         return value if value.strip() else None
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return canonical(value)
+        return key_text(value)
     return None
 
 
@@ -93,31 +97,36 @@ def _contains(found: Json, part: Json) -> bool:
     )
 
 
-def _suggest(
-    scene: Scene, value: Json, wholes: dict[str, dict[Origin, None]], parts: dict[str, dict[Origin, None]]
-) -> None:
+def _suggest(scene: Scene, value: Json, wholes: dict[str, Counter[Origin]], parts: dict[str, Counter[Origin]]) -> None:
     """Note every origin that agrees with a value of this answer."""
-    known: dict[str, list[Origin]] = defaultdict(list)
+    single: dict[tuple[bool, Json], list[Origin]] = defaultdict(list)
+    manifold: list[tuple[Origin, Json]] = []
     texts: dict[str, list[Origin]] = defaultdict(list)
     for origin, found in origins(scene):
-        known[canonical(found)].append(origin)
-        if origin.how not in _UNWORDED and (text := part_text(found)) is not None:
+        if isinstance(found, dict | list):
+            manifold.append((origin, found))
+        else:
+            single[isinstance(found, bool), found].append(origin)
+        if origin.how not in _UNWORDED and (text := part_text(found)) is not None and len(text) <= _LONGEST_PART:
             texts[text].append(origin)
     for place, part in _some(value):
-        for origin in known.get(canonical(part), ())[:_MOST_TRIED]:
-            wholes[place][origin] = None
+        if isinstance(part, dict | list):
+            wholes[place].update(origin for origin, found in manifold if found == part)
+            continue
+        wholes[place].update(single.get((isinstance(part, bool), part), ())[:_MOST_TRIED])
         if isinstance(part, str) and len(part) <= _MOST_TEXT:
             for text, found_at in texts.items():
                 if text in part and _contains(text, part):
-                    parts[place].update(dict.fromkeys(found_at[:_MOST_TRIED]))
+                    parts[place].update(found_at[:_MOST_TRIED])
 
 
 def _proven(
     cases: Sequence[tuple[Scene, Json]],
-    suggested: Mapping[str, Mapping[Origin, None]],
+    suggested: Mapping[str, Counter[Origin]],
     agrees: Callable[[Json, Json], bool],
 ) -> dict[str, Sequence[Origin]]:
     """Those that hold in most answers, by how often they do; values that many share must hold nearly always."""
+    hopeful = {place: [o for o, _ in counts.most_common(_MOST_HOPEFUL)] for place, counts in suggested.items()}
     met: Counter[tuple[str, Origin]] = Counter()
     held: Counter[tuple[str, Origin]] = Counter()
     striking: Counter[tuple[str, Origin]] = Counter()
@@ -125,7 +134,7 @@ def _proven(
     for scene, value in cases:
         values: dict[Origin, Json] = {}
         for place, part in _some(value):
-            for origin in suggested.get(place, ()):
+            for origin in hopeful.get(place, ()):
                 if origin not in values:
                     values[origin] = value_of(origin, scene)
                 found = values[origin]
@@ -134,10 +143,10 @@ def _proven(
                 met[place, origin] += 1
                 if agrees(found, part):
                     held[place, origin] += 1
-                    distinct[place, origin].add(canonical(found))
+                    distinct[place, origin].add(str(found))
                     striking[place, origin] += is_distinctive(found)
     proven: dict[str, Sequence[Origin]] = {}
-    for place, candidates in suggested.items():
+    for place, candidates in hopeful.items():
         kept = []
         for rank, origin in enumerate(candidates):
             test = (place, origin)
@@ -156,7 +165,7 @@ def _defaults(cases: Sequence[tuple[Scene, Json]], proven: Mapping[str, Sequence
     for scene, value in cases:
         for place, part in _some(value):
             if place in proven and value_of(proven[place][0], scene) is UNSET:
-                text = canonical(part)
+                text = json.dumps(part, sort_keys=True)
                 seen[place][text] += 1
                 values[place, text] = part
     return {place: values[place, max(counts, key=lambda text: (counts[text], text))] for place, counts in seen.items()}

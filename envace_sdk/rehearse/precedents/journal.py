@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Final
 
 from envace_sdk.json import UNSET, Json
-from envace_sdk.tools.model import ToolCall, ToolResult
+from envace_sdk.tools.model import ToolResult
 from envace_sdk.world.state import State
 
-from .events import Event, call_key
+from .events import Event
 from .scene import REMEMBERED
 
 __all__ = ["noted", "read_journal"]
@@ -20,16 +20,16 @@ _LONGEST: Final = 20_000
 """An event whose text is longer is remembered without its answer, and one whose arguments are, not at all."""
 
 
-def noted(state: State, call: ToolCall, result: ToolResult, told: str) -> State:
-    """The state in which the call has happened; the oldest is forgotten when there are too many.
-
-    `told` is the episode whose precedent the answer follows, if any.
-    """
-    row: list[Json] = [call.name, call_key(call.name, call.arguments), result.is_error, told, dict(call.arguments)]
+def noted(state: State, event: Event, result: ToolResult) -> State:
+    """The state in which the call has happened; the oldest is forgotten when there are too many."""
+    row: list[Json] = [event.tool, event.key, event.is_error, event.told, dict(event.arguments)]
     answer = [*result.content] if result.structured is UNSET else [*result.content, {"data": result.structured}]
-    text = json.dumps([*row, *map(dict, answer)], separators=(",", ":"))
-    if len(text) > _LONGEST:
-        text = json.dumps(row, separators=(",", ":"))
+    try:
+        text = json.dumps([*row, *map(dict, answer)], separators=(",", ":"))
+        if len(text) > _LONGEST:
+            text = json.dumps(row, separators=(",", ":"))
+    except RecursionError:
+        return state
     if len(text) > _LONGEST:
         return state
     count = _count(state)

@@ -25,15 +25,22 @@ _SURE_ERROR = 0.6
 """The same for a tool that has only been seen to succeed."""
 _SAME = 0.5
 _LIKELY = 0.75
-_MOST_PLAYED = 600
+_THRIFT = 0.5
+_MOST_PLAYED = 400
 """Calls that are tried to see how far answers can be trusted."""
 
 
 class Library:
-    """What can be told from recorded cases. Learns when it is first asked, and is not changed by what it is asked."""
+    """What can be told from recorded cases. Learns when it is first asked, and is not changed by what it is asked.
 
-    def __init__(self, cases: Sequence[Case]) -> None:
+    Args:
+        cases: the cases.
+        scale: less than 1 to look at fewer of them.
+    """
+
+    def __init__(self, cases: Sequence[Case], *, scale: float = 1.0) -> None:
         self._cases = cases
+        self._scale = scale
         by_tool: dict[str, list[Case]] = {}
         for case in cases:
             by_tool.setdefault(case.event.tool, []).append(case)
@@ -93,39 +100,29 @@ class Library:
 
     @cached_property
     def _trust(self) -> Trust:
-        """Measured on some of the episodes, as evenly from both halves as the bound allows."""
+        """Measured by playing every other episode on what was learned from the rest."""
         trust = Trust()
         episodes: dict[str, list[Case]] = {}
         for case in self._cases:
             episodes.setdefault(case.episode, []).append(case)
-        if len(episodes) < 2:
-            return trust
+        names = list(episodes)
+        rest = Library([case for name in names[::2] for case in episodes[name]], scale=_THRIFT)
         played = 0
-        for name in _spread(list(episodes)):
-            half = self._halves[1 - self._half_of[name]]
+        for name in _spread(names[1::2]):
             cases = episodes[name][:_MOST_PLAYED]
-            trust.play(cases, half.tell, self._fresh)
+            trust.play(cases, rest.tell, rest.fresh)
             played += len(cases)
             if played >= _MOST_PLAYED:
                 break
         return trust
 
-    def _fresh(self, tool: str) -> Mapping[str, Fresh]:
-        return self._book(tool).fresh(is_error=False)
-
-    @cached_property
-    def _half_of(self) -> dict[str, int]:
-        episodes = dict.fromkeys(case.episode for case in self._cases)
-        return {episode: place % 2 for place, episode in enumerate(episodes)}
-
-    @cached_property
-    def _halves(self) -> list[Library]:
-        halves = [[case for case in self._cases if self._half_of[case.episode] == half] for half in (0, 1)]
-        return [Library(half) for half in halves if half]
+    def fresh(self, tool: str) -> Mapping[str, Fresh]:
+        """The places of a tool's successes whose values are made anew each time."""
+        return self._book(tool).fresh(is_error=False) if tool in self else {}
 
     def _repeats(self, scene: Scene, again: Event, *, succeeds: bool) -> bool:
         """Whether the call is answered as the same one before it was; not where each success makes something new."""
-        if succeeds if again.is_error else bool(self._fresh(scene.tool)):
+        if succeeds if again.is_error else bool(self.fresh(scene.tool)):
             return False
         return self._commons.repeats(scene, again) >= _SAME
 
@@ -153,7 +150,7 @@ class Library:
 
     def _book(self, tool: str) -> Book:
         if tool not in self._books:
-            self._books[tool] = Book(tool, self._by_tool[tool], self._vocabulary)
+            self._books[tool] = Book(tool, self._by_tool[tool], self._vocabulary, scale=self._scale)
         return self._books[tool]
 
     @cached_property

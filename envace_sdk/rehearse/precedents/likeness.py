@@ -7,6 +7,7 @@ in a feature than two with different answers do.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -14,9 +15,10 @@ from .features import Features
 
 __all__ = ["Likeness"]
 
-_MOST_PAIRS = 1200
+_MOST_PAIRS = 600
 _MOST_WEIGHTS = 32
 _LEAST = 0.2
+_UNKNOWN = 0.5
 
 
 class Likeness:
@@ -45,14 +47,13 @@ def _weights(
     rows: Sequence[Features], answers: Sequence[str], episodes: Sequence[str]
 ) -> list[tuple[str, float, float]]:
     pairs = _pairs(answers, episodes)
-    same = [pair for pair in pairs if answers[pair[0]] == answers[pair[1]]]
-    differ = [pair for pair in pairs if answers[pair[0]] != answers[pair[1]]]
+    same = _agreements(rows, [pair for pair in pairs if answers[pair[0]] == answers[pair[1]]])
+    differ = _agreements(rows, [pair for pair in pairs if answers[pair[0]] != answers[pair[1]]])
     if not same or not differ:
         return []
-    names = sorted({name for row in rows for name in row})
     found = []
-    for name in names:
-        m, u = _agreement(name, rows, same), _agreement(name, rows, differ)
+    for name in sorted(same.keys() | differ.keys()):
+        m, u = same.get(name, _UNKNOWN), differ.get(name, _UNKNOWN)
         agree, not_agree = math.log(m / u), math.log((1 - m) / (1 - u))
         if agree > 0 and max(agree, -not_agree) >= _LEAST:
             found.append((name, agree, not_agree))
@@ -60,15 +61,16 @@ def _weights(
     return found[:_MOST_WEIGHTS]
 
 
-def _agreement(name: str, rows: Sequence[Features], pairs: Sequence[tuple[int, int]]) -> float:
-    """How often both of a pair agree in the feature, among those in which one has it."""
-    agree = total = 0
+def _agreements(rows: Sequence[Features], pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
+    """By feature, how often both of a pair agree in it, among those pairs in which one has it."""
+    agree: Counter[str] = Counter()
+    total: Counter[str] = Counter()
     for one, other in pairs:
-        mine, theirs = rows[one].get(name), rows[other].get(name)
-        if mine is not None or theirs is not None:
-            total += 1
-            agree += mine == theirs
-    return (agree + 0.5) / (total + 1.0)
+        mine, theirs = rows[one], rows[other]
+        total.update(mine.keys())
+        total.update(theirs.keys() - mine.keys())
+        agree.update(name for name, value in mine.items() if theirs.get(name) == value)
+    return {name: (agree[name] + 0.5) / (count + 1.0) for name, count in total.items()}
 
 
 def _pairs(answers: Sequence[str], episodes: Sequence[str]) -> list[tuple[int, int]]:

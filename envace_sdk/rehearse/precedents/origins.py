@@ -13,13 +13,18 @@ from envace_sdk.world.keys import key_text, number_text
 from .events import Event
 from .scene import Scene
 
-__all__ = ["Origin", "canonical", "is_distinctive", "origins", "value_of"]
+__all__ = ["Origin", "equal", "is_distinctive", "origins", "value_of"]
 
-_MOST_TOOLS = 10
-_MOST_LEAVES = 24
+_MOST_TOOLS = 8
+_MOST_LEAVES = 16
+_MOST_KEYS = 6
 _MOST_ARGUMENTS = 24
 _DEPTH = 3
 _DISTINCTIVE = 4
+
+
+Path = tuple[str, ...]
+"""The names on the way through objects to a value."""
 
 
 class Origin(NamedTuple):
@@ -28,17 +33,17 @@ class Origin(NamedTuple):
     kind: Literal["tool", "argument", "about", "linked", "last"]
     """The name of the tool; an argument of the call; what was said last of the thing that the argument at `by` names;
     the latest success of `tool` that has to do with that thing; the latest success of `tool`."""
-    place: str
+    path: Path
     how: str = "same"
     tool: str = ""
     side: Literal["", "given", "shown"] = ""
-    by: str = ""
+    by: Path = ()
 
 
 def value_of(origin: Origin, scene: Scene) -> Json | Unset:
     """The value that an origin has in a situation; UNSET where there is none."""
     if origin.kind == "argument":
-        value = _at(scene.arguments, origin.place)
+        value = _at(scene.arguments, origin.path)
         return UNSET if value is UNSET else _derived(origin.how, value)
     if origin.kind == "tool":
         return scene.tool
@@ -49,42 +54,38 @@ def value_of(origin: Origin, scene: Scene) -> Json | Unset:
         if not _is_key(by):
             return UNSET
         if origin.kind == "about":
-            return scene.about(key_text(by)).get(origin.place, UNSET)
+            return scene.about(key_text(by)).get(origin.path[0], UNSET)
         event = scene.linked(origin.tool, key_text(by))
-    return UNSET if event is None else _at(event.arguments if origin.side == "given" else event.value, origin.place)
+    return UNSET if event is None else _at(event.arguments if origin.side == "given" else event.value, origin.path)
 
 
 def origins(scene: Scene) -> Iterator[tuple[Origin, Json]]:
     """Everything that a value of the answer may come from in this situation, simplest first."""
-    for place, value in islice(_nodes(scene.arguments, "", 0), _MOST_ARGUMENTS):
+    for path, value in islice(_nodes(scene.arguments), _MOST_ARGUMENTS):
         for how in _DERIVED:
             derived = _derived(how, value)
             if derived is not UNSET and (how == "same" or derived != value):
-                yield Origin("argument", place, how), derived
-    yield Origin("tool", ""), scene.tool
-    keys = [(place, key_text(value)) for place, value in _nodes(scene.arguments, "", 0) if _is_key(value)][:6]
-    for place, text in keys:
+                yield Origin("argument", path, how), derived
+    yield Origin("tool", ()), scene.tool
+    keys = [(path, key_text(value)) for path, value in _nodes(scene.arguments) if _is_key(value)][:_MOST_KEYS]
+    for path, text in keys:
         for name, value in scene.about(text).items():
-            yield Origin("about", name, by=place), value
+            yield Origin("about", (name,), by=path), value
     for tool in list(scene.done)[:_MOST_TOOLS]:
-        for place, text in keys:
+        for path, text in keys:
             event = scene.linked(tool, text)
             if event is not None:
                 for side, at, value in _sides(event, own=tool == scene.tool):
-                    yield Origin("linked", at, "same", tool, side, place), value
+                    yield Origin("linked", at, "same", tool, side, path), value
         for side, at, value in _sides(scene.done[tool][0], own=tool == scene.tool):
             yield Origin("last", at, "same", tool, side), value
 
 
-def canonical(value: Json) -> str:
-    """A text that equal values share; 2 and 2.0 are equal, and "2" is another."""
-    if isinstance(value, str):
-        return '"' + value
-    if isinstance(value, bool) or value is None:
-        return json.dumps(value)
-    if isinstance(value, int | float):
-        return number_text(value)
-    return json.dumps(value, sort_keys=True)
+def equal(one: Json, other: Json) -> bool:
+    """Whether two values are the same JSON value; 2 and 2.0 are, true and 1 are not."""
+    if isinstance(one, bool) is not isinstance(other, bool):
+        return False
+    return bool(one == other)
 
 
 def is_distinctive(value: Json) -> bool:
@@ -100,31 +101,26 @@ def _is_key(value: Json) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
-def _sides(event: Event, *, own: bool) -> Iterator[tuple[Literal["given", "shown"], str, Json]]:
+def _sides(event: Event, *, own: bool) -> Iterator[tuple[Literal["given", "shown"], Path, Json]]:
     """What an event holds; of an earlier call of the same tool not the answer, which is no cause of this one."""
-    for place, value in _leading(event.arguments):
-        yield "given", place, value
-    if own:
-        return
-    for place, value in _leading(event.value):
-        yield "shown", place, value
+    for path, value in islice(_nodes(event.arguments), _MOST_LEAVES):
+        yield "given", path, value
+    if not own:
+        for path, value in islice(_nodes(event.value), _MOST_LEAVES):
+            yield "shown", path, value
 
 
-def _leading(value: Json) -> Iterator[tuple[str, Json]]:
-    yield from islice(_nodes(value, "", 0), _MOST_LEAVES)
-
-
-def _nodes(value: Json, place: str, depth: int) -> Iterator[tuple[str, Json]]:
+def _nodes(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
     """What can be named by a path through objects: members, lists as wholes, and single values."""
-    if isinstance(value, dict) and depth < _DEPTH:
+    if isinstance(value, dict) and len(path) < _DEPTH:
         for name, part in value.items():
-            yield from _nodes(part, f"{place}/{name}", depth + 1)
-    if depth:
-        yield place, value
+            yield from _nodes(part, (*path, name))
+    if path:
+        yield path, value
 
 
-def _at(value: Json, place: str) -> Json | Unset:
-    for name in place.split("/")[1:]:
+def _at(value: Json, path: Path) -> Json | Unset:
+    for name in path:
         if not isinstance(value, dict) or name not in value:
             return UNSET
         value = value[name]

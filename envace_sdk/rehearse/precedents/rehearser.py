@@ -8,7 +8,8 @@ from functools import cached_property
 
 from envace_sdk.json import UNSET, Json
 from envace_sdk.jsonschema import compile_schema, generate
-from envace_sdk.tools.fixture import Fixture
+from envace_sdk.recordings import Matching
+from envace_sdk.tools.fixture import TOOL_CALL, Fixture
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
 from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.state import State
@@ -18,6 +19,7 @@ from ..absorb import absorb
 from ..answers import REWRITTEN
 from ..base import Context, Rehearsal
 from ..replayed import Replayed
+from .events import Event, call_key
 from .grounding import grounded
 from .journal import noted, read_journal
 from .remit import Remit, is_silent, remit_of
@@ -40,6 +42,7 @@ class Precedents:
         tools: the toolset.
         dynamics: its rules.
         writing: the tools that may change the world.
+        matching: what of a call matters; secrets are not remembered.
     """
 
     def __init__(
@@ -49,11 +52,14 @@ class Precedents:
         dynamics: Dynamics,
         *,
         writing: frozenset[str],
+        matching: Matching,
     ) -> None:
         self._recorded = recorded
         self._tools = tools
         self._dynamics = dynamics
         self._writing = writing
+        self._matching = matching
+        self._is_redacted = any(fixture.call.client is not None for fixture in recorded.fixtures)
         self._latest: tuple[State, ToolCall, Told | None] | None = None
 
     def __contains__(self, tool: object) -> bool:
@@ -76,7 +82,8 @@ class Precedents:
         if latest is not None and latest[0] is context.state and latest[1] == call:
             return latest[2]
         rule = self._dynamics.tools.get(call.name)
-        scene = Scene(call.name, call.arguments, read_journal(context.state), context.state)
+        arguments = self._essence(call)
+        scene = Scene(call.name, arguments, read_journal(context.state), context.state)
         succeeds = rule is not None and is_silent(rule) and bool(rule.requires)
         told = self._remit.library.tell(scene, str(context.state.seed), succeeds=succeeds)
         self._latest = context.state, call, told
@@ -114,11 +121,32 @@ class Precedents:
 
         `told` is the episode that the answer followed, if it followed one.
         """
-        return noted(state, call, result, told) if self._recorded.fixtures and call.name in self._remit.noted else state
+        if not self._recorded.fixtures or call.name not in self._remit.noted:
+            return state
+        key = call_key(call.name, self._essence(call))
+        arguments = self._matching.redacted(dict(call.arguments))
+        event = Event(call.name, arguments, None, is_error=result.is_error, key=key, told=told)
+        return noted(state, event, result)
+
+    def _essence(self, call: ToolCall) -> Mapping[str, Json]:
+        """The arguments as far as they matter, and as they were recorded: a recorder takes secrets out."""
+        if not self._is_redacted and not self._matching.ignore:
+            return call.arguments
+        essence: Mapping[str, Json] = self._matching.essence(
+            TOOL_CALL, {"name": call.name, "arguments": dict(call.arguments)}
+        )["arguments"]
+        return essence
 
     @cached_property
     def _remit(self) -> Remit:
-        return remit_of(self._recorded, self._tools, self._dynamics, writing=self._writing, compared=self._several)
+        return remit_of(
+            self._recorded,
+            self._tools,
+            self._dynamics,
+            writing=self._writing,
+            compared=self._several,
+            essence=self._essence,
+        )
 
     @cached_property
     def _several(self) -> frozenset[str]:

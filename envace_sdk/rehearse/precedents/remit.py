@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 
-from envace_sdk.tools.model import Tool
+from envace_sdk.json import Json
+from envace_sdk.tools.model import Tool, ToolCall
 from envace_sdk.world.dynamics import Dynamics, ToolRule
 
 from ..replayed import Replayed
@@ -35,7 +36,13 @@ class Remit:
 
 
 def remit_of(
-    recorded: Replayed, tools: Mapping[str, Tool], dynamics: Dynamics, *, writing: Set[str], compared: Set[str]
+    recorded: Replayed,
+    tools: Mapping[str, Tool],
+    dynamics: Dynamics,
+    *,
+    writing: Set[str],
+    compared: Set[str],
+    essence: Callable[[ToolCall], Mapping[str, Json]],
 ) -> Remit:
     """Find it out from the recordings.
 
@@ -45,6 +52,7 @@ def remit_of(
         dynamics: its rules.
         writing: the tools that may change the world.
         compared: the tools that are recorded in several episodes.
+        essence: the arguments of a call, as far as they matter.
     """
     called = frozenset(fixture.call.name for fixture in recorded.fixtures)
     silent = frozenset(name for name in tools if is_silent(dynamics.tools.get(name)))
@@ -60,12 +68,12 @@ def remit_of(
     if not told and not weak:
         return Remit()
     noted = silent | writing
-    library = Library(cases_of(recorded.fixtures, recorded.states, told | weak.keys(), noted))
+    library = Library(cases_of(recorded.fixtures, recorded.states, told | weak.keys(), noted, essence))
     outranked = frozenset(name for name, strength in weak.items() if _is_better(library, name, strength))
     if not told and not outranked:
         return Remit()
     if not outranked <= noted:
-        library = Library(cases_of(recorded.fixtures, recorded.states, told | outranked, noted | outranked))
+        library = Library(cases_of(recorded.fixtures, recorded.states, told | outranked, noted | outranked, essence))
     return Remit(library, told | outranked, outranked, noted | outranked)
 
 

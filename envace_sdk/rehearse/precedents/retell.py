@@ -14,7 +14,7 @@ from envace_sdk.tools.model import ToolResult
 
 from .explained import Explained, bounded, part_text
 from .fresh import Fresh, Maker, tokens
-from .origins import canonical, value_of
+from .origins import equal, value_of
 from .scene import Scene
 from .vocabulary import Vocabulary
 
@@ -76,7 +76,7 @@ class Retelling:
             if then is UNSET:
                 if origin.kind == "argument" and now is not UNSET:
                     return now  # it was left out there, and is given here
-            elif canonical(then) == canonical(value):
+            elif equal(then, value):
                 if now is not UNSET:
                     return now
                 if place in self._explained.defaults:
@@ -146,7 +146,7 @@ def with_value(result: ToolResult, value: Json) -> ToolResult:
 def _retold_text(text: str, result: ToolResult, structured: Json, retelling: Retelling, *, first: bool) -> str:
     data = _parsed(text)
     if structured is not UNSET:
-        if data is not UNSET and canonical(data) == canonical(result.structured):
+        if data is not UNSET and equal(data, result.structured):
             return _written(structured, text)
         return substituted(text, retelling.changed)
     if first and data is not UNSET:
@@ -169,5 +169,7 @@ def _written(value: Json, like: str) -> str:
 @lru_cache(maxsize=512)
 def _style(text: str) -> int:
     """Which style a JSON text is written in; the first where it is none of them."""
+    if len(text) > _MOST_TEXT:
+        return 0
     data = json.loads(text)
     return next((at for at, style in enumerate(_STYLES) if json.dumps(data, **style) == text), 0)

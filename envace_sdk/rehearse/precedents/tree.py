@@ -7,9 +7,9 @@ less the price of having had many to choose from. A leaf that has seen little le
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .features import Features
 
@@ -64,56 +64,87 @@ class Tree:
         return found
 
 
-def grow(rows: Sequence[Features], labels: Sequence[str], depth: int = 0) -> Tree:
+def grow(rows: Sequence[Features], labels: Sequence[str]) -> Tree:
     """The tree for these situations and how they were answered."""
-    counts = Counter(labels)
-    leaf = Tree(dict(sorted(counts.items())))
-    if len(counts) < 2 or len(rows) < 2 * _LEAST or depth >= _DEPTH:
+    names = sorted(set(labels))
+    place = {name: at for at, name in enumerate(names)}
+    return _grown(rows, [place[label] for label in labels], names, _Evidence(len(names)), 0)
+
+
+def _grown(
+    rows: Sequence[Features], labels: Sequence[int], names: Sequence[str], evidence: _Evidence, depth: int
+) -> Tree:
+    counts = [0] * len(names)
+    for label in labels:
+        counts[label] += 1
+    leaf = Tree({name: count for name, count in zip(names, counts, strict=True) if count})
+    if len(leaf.counts) < 2 or len(rows) < 2 * _LEAST or depth >= _DEPTH:
         return leaf
-    best = _best_test(rows, labels, counts)
+    best = _best_test(rows, labels, counts, evidence)
     if best is None:
         return leaf
     feature, value = best
     inside = [row.get(feature) == value for row in rows]
-    sides = [
-        grow(
-            [r for r, i in zip(rows, inside, strict=True) if i is side],
-            [x for x, i in zip(labels, inside, strict=True) if i is side],
+    yes, no = (
+        _grown(
+            [row for row, is_in in zip(rows, inside, strict=True) if is_in is side],
+            [label for label, is_in in zip(labels, inside, strict=True) if is_in is side],
+            names,
+            evidence,
             depth + 1,
         )
         for side in (True, False)
-    ]
-    return Tree(leaf.counts, feature, value, sides[0], sides[1])
-
-
-def _best_test(rows: Sequence[Features], labels: Sequence[str], counts: Counter[str]) -> tuple[str, str | None] | None:
-    seen: dict[tuple[str, str | None], Counter[str]] = {}
-    given: dict[str, Counter[str]] = {}
-    for row, label in zip(rows, labels, strict=True):
-        for feature, value in row.items():
-            seen.setdefault((feature, value), Counter())[label] += 1
-            given.setdefault(feature, Counter())[label] += 1
-    for feature, present in given.items():
-        absent = counts - present
-        if absent:
-            seen[feature, None] = absent
-    size = len(rows)
-    alone = _evidence(counts, len(counts))
-    tests = [(inside, test) for test, inside in seen.items() if _LEAST <= sum(inside.values()) <= size - _LEAST]
-    price = _PRICE * math.log(max(len(tests), 2))
-    best: tuple[float, tuple[str, str | None]] | None = None
-    for inside, test in tests:
-        gain = _evidence(inside, len(counts)) + _evidence(counts - inside, len(counts)) - alone - price
-        if gain > 0 and (best is None or (-gain, test[0], test[1] or "") < (-best[0], best[1][0], best[1][1] or "")):
-            best = gain, test
-    return best[1] if best else None
-
-
-def _evidence(counts: Counter[str], kinds: int) -> float:
-    """The log marginal likelihood of a sequence of labels with these counts."""
-    total = sum(counts.values())
-    return (
-        math.lgamma(kinds * _PRIOR)
-        - math.lgamma(total + kinds * _PRIOR)
-        + sum(math.lgamma(n + _PRIOR) - math.lgamma(_PRIOR) for n in counts.values())
     )
+    return Tree(leaf.counts, feature, value, yes, no)
+
+
+def _best_test(
+    rows: Sequence[Features], labels: Sequence[int], counts: list[int], evidence: _Evidence
+) -> tuple[str, str | None] | None:
+    kinds = len(counts)
+    seen: dict[tuple[str, str | None], list[int]] = {}
+    given: dict[str, list[int]] = {}
+    for row, label in zip(rows, labels, strict=True):
+        for test in row.items():
+            found = seen.get(test)
+            if found is None:
+                found = seen[test] = [0] * kinds
+                given.setdefault(test[0], [0] * kinds)
+            found[label] += 1
+            given[test[0]][label] += 1
+    for feature, present in given.items():
+        seen[feature, None] = [whole - part for whole, part in zip(counts, present, strict=True)]
+    tests = [
+        (inside, size, feature, value)
+        for (feature, value), inside in seen.items()
+        if _LEAST <= (size := sum(inside)) <= len(rows) - _LEAST
+    ]
+    least = evidence(counts, len(rows)) + _PRICE * math.log(max(len(tests), 2))
+    gains: dict[tuple[int, ...], float] = {}
+    best: tuple[float, str, bool, str] | None = None
+    for inside, size, feature, value in tests:
+        split = tuple(inside)
+        gain = gains.get(split)
+        if gain is None:
+            outside = [whole - part for whole, part in zip(counts, inside, strict=True)]
+            gain = gains[split] = evidence(inside, size) + evidence(outside, len(rows) - size) - least
+        rank = (-gain, feature, value is not None, value or "")
+        if gain > 0 and (best is None or rank < best):
+            best = rank
+    return None if best is None else (best[1], best[3] if best[2] else None)
+
+
+class _Evidence:
+    """The log marginal likelihood of labels with certain counts."""
+
+    def __init__(self, kinds: int) -> None:
+        self._prior = kinds * _PRIOR
+        self._alone = math.lgamma(self._prior)
+
+    def __call__(self, counts: Sequence[int], total: int) -> float:
+        return self._alone - math.lgamma(total + self._prior) + sum(_rising(count) for count in counts if count)
+
+
+@lru_cache(maxsize=4096)
+def _rising(count: int) -> float:
+    return math.lgamma(count + _PRIOR) - math.lgamma(_PRIOR)

@@ -1,8 +1,8 @@
 """How far answers after precedents can be trusted: measured on the recordings themselves.
 
-Recorded episodes are played on what was learned from the others, each call on the answers given so far, and the share
-of right answers is the confidence in answers of the same kind. Half of the episodes have to do for the other half each
-time, so that it costs little, and rather says too little than too much.
+Recorded episodes are played on what was learned from others, each call on the answers given so far, and the share of
+right answers is the confidence in answers of the same kind. Half of the episodes have to do for the other half, so that
+it costs little, and rather says too little than too much.
 """
 
 from __future__ import annotations
