@@ -50,9 +50,9 @@ def fresh(seed):
     return lesson(seed).compared(episodes=12, calls=15)
 
 
-def also_slow(few, all_of_them):
-    """Parameters of which those that are not among the few are left to slow runs."""
-    return [one if one in few else pytest.param(one, marks=pytest.mark.slow) for one in all_of_them]
+def also_nightly(few, all_of_them):
+    """Parameters of which those that are not among the few are left to runs by hand."""
+    return [one if one in few else pytest.param(one, marks=pytest.mark.nightly) for one in all_of_them]
 
 
 def by_class(seeds):
@@ -70,7 +70,7 @@ def confidently_wrong(compared):
     return [one for one in sure if not one.is_right], len(sure)
 
 
-@pytest.mark.parametrize("seed", also_slow(EVERYDAY, [*HAND_WRITTEN, *FEW]))
+@pytest.mark.parametrize("seed", also_nightly(EVERYDAY, [*HAND_WRITTEN, *FEW]))
 def test_what_has_been_learned_of_an_environment_is_not_lost_again(seed):
     status, values = FLOORS.get(seed, (0.7, 0.5))
     found = share(fresh(seed))
@@ -78,12 +78,12 @@ def test_what_has_been_learned_of_an_environment_is_not_lost_again(seed):
     assert found.values >= values, found
 
 
-@pytest.mark.parametrize("seed", also_slow(EVERYDAY, [*HAND_WRITTEN, *FEW]))
+@pytest.mark.parametrize("seed", also_nightly(EVERYDAY, [*HAND_WRITTEN, *FEW]))
 def test_no_learned_world_breaks_down(seed):
     assert [str(one) for one in fresh(seed) if one.trouble] == []
 
 
-@pytest.mark.parametrize("seed", also_slow(EVERYDAY, [*HAND_WRITTEN, *FEW]))
+@pytest.mark.parametrize("seed", also_nightly(EVERYDAY, [*HAND_WRITTEN, *FEW]))
 def test_who_is_sure_is_right_nine_times_in_ten(seed):
     wrong, sure = confidently_wrong(fresh(seed))
     assert len(wrong) <= 0.1 * sure, "\n".join(map(str, wrong[:10]))
@@ -108,7 +108,7 @@ def test_every_class_of_rules_is_learned_in_many_random_environments():
     assert below == {}
 
 
-@pytest.mark.parametrize("seed", also_slow(["pots"], ["pots", 0]))
+@pytest.mark.parametrize("seed", also_nightly(["pots"], ["pots", 0]))
 def test_learning_twice_gives_the_same_text(seed):
     known = lesson(seed)
     assert text_of(learn(known.invented.toolset, known.recorded)) == text_of(known.learned)
