@@ -62,8 +62,7 @@ class Beginnings:
         return sum(max(counts.values()) for counts in told) >= _AGREED * total
 
     def documents(self) -> Documents:
-        """By kind and key, what was there in the beginning in most episodes that tell, with the fields on which most
-        of these agree."""
+        """By kind and key, what was there in the beginning in most episodes, with the fields on which most agree."""
         found: Documents = {}
         looked: Counter[tuple[str, str]] = Counter()
         for (kind, key, _), counts in self._values.items():
