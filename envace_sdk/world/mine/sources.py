@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from envace_sdk.errors import ExpressionError
 from envace_sdk.json import Json
+from envace_sdk.world.expressions import compile_expression
 from envace_sdk.world.infer.cel import literal, member
 
 from .roles import ENTITY, Named
@@ -129,9 +131,10 @@ def _padded(source: str, width: int) -> str:
 
 def free_source(samples: Sequence[Json]) -> str:
     """An expression for what nothing explains: a text of the same form, or the most usual value."""
-    if not samples:
+    # A number may be larger, or an object deeper, than an expression can say.
+    texts = [text for text in map(literal, samples) if _is_expression(text)]
+    if not texts:
         return "null"
-    texts = [literal(sample) for sample in samples]
     usual, count = min(Counter(texts).items(), key=lambda item: (-item[1], texts.index(item[0])))
     strings = [sample for sample in samples if isinstance(sample, str)]
     if len(strings) == len(samples) and count * 2 < len(samples):
@@ -141,6 +144,16 @@ def free_source(samples: Sequence[Json]) -> str:
     if len(usual) <= _LARGE:
         return usual
     return "{}" if isinstance(samples[0], dict) else "[]" if isinstance(samples[0], list) else "''"
+
+
+def _is_expression(text: str) -> bool:
+    if len(text) > _LARGE:
+        return True
+    try:
+        compile_expression(text)
+    except ExpressionError:
+        return False
+    return True
 
 
 def _pattern(samples: Sequence[str]) -> str | None:
