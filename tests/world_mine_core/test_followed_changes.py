@@ -178,6 +178,19 @@ def test_known_makers_and_removers_make_and_remove_what_the_moments_know():
     assert dropped.after["entity"] is None
 
 
+def test_what_is_shown_later_of_a_new_thing_was_given_to_it_by_its_maker():
+    def session(seed):
+        for n in range(4):
+            key, text = f"note-{seed}-{n}", f"text {seed * n}"
+            yield "write", {"body": text}, {"note_id": key}
+            yield "read", {"note_id": key}, {"note_id": key, "content": text, "stars": 0}
+
+    found = understood(*(list(session(seed)) for seed in range(4)), readers=("read",))
+    assert found.casts["write"].primary.fresh
+    assert found.effects.sets["write", "entity", "content"] == "args.body"
+    assert found.effects.sets["write", "entity", "stars"] == "0"
+
+
 def test_belief_tells_what_is_known_for_certain():
     belief = Belief({"cards": {"1": {"text": "old"}}}, {"cards": "id"})
     assert belief.document("cards", 1) == {"id": "1", "text": "old"}

@@ -108,3 +108,10 @@ def test_the_largest_domain_comes_first():
         {"list_trees -> [].tag", "fell.which"},
         {"list_axes -> [].code", "grind.what"},
     ]
+
+
+def test_a_few_words_that_two_arguments_share_do_not_make_them_one_domain():
+    sessions = [[("plant", {"species_code": f"p{n}"}, "ok")] for n in range(20)]
+    sessions += [[("fell", {"timber_code": f"f{n}"}, "ok")] for n in range(20)]
+    sessions += [[(tool, {what: name}, "ok")] for tool, what in TAKES for name in NAMES]
+    assert linked(episodes(*sessions)) == []

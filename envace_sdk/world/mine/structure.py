@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from envace_sdk.json import UNSET, Json
 from envace_sdk.world.keys import get_path
@@ -112,11 +112,3 @@ def parts_at(value: Json, path: str) -> list[Json]:
         else:
             found = [item[part] for item in found if isinstance(item, dict) and part in item]
     return found
-
-
-def __getattr__(name: str) -> Any:
-    if name == "discover":  # it was here once
-        from .discovering import discover
-
-        return discover
-    raise AttributeError(name)
