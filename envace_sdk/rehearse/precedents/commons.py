@@ -78,9 +78,8 @@ class Commons:
 
     @cached_property
     def _harmless(self) -> frozenset[str]:
-        return harmless_deeds(
-            (frozenset(_deeds(case.scene, again)), changed) for case, again, changed in self._repeated
-        )
+        pairs = ((_deeds(case.scene, again), changed) for case, again, changed in self._repeated)
+        return harmless_deeds(((frozenset(deeds), changed) for deeds, changed in pairs), _doer)
 
     @cached_property
     def _repeating(self) -> dict[str, Tree]:
@@ -110,6 +109,11 @@ class Commons:
     def _is_harmless(self, deed: str) -> bool:
         """What is harmless to the thing it is about is harmless to others."""
         return deed in self._harmless or _NAMED + deed in self._harmless
+
+
+def _doer(deed: str) -> str:
+    """Who did it: a tool, or for the same call made again, that call."""
+    return deed.lstrip(_NAMED + _SHOWN)
 
 
 def _deeds(scene: Scene, again: Event) -> list[str]:
