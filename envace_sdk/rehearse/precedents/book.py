@@ -25,6 +25,7 @@ __all__ = ["Book"]
 _MOST_ERRORS = 150
 _MOST_SUCCESSES = 300
 _MOST_EXPLAINED = 60
+_LEAST_EXPLAINED = 3
 _MOST_TWINS = 16
 _TWIN = 4.0
 """What it says for a precedent that it answers the very same call."""
@@ -47,6 +48,7 @@ class Book:
         self.cases = _sample(cases, scale)
         self._most_explained = int(_MOST_EXPLAINED * scale)
         self._vocabulary = vocabulary
+        self._explained: dict[str, Explained] = {}
         self._twins: dict[str, list[Case]] = {}
         for case in cases:
             self._twins.setdefault(case.event.key, []).append(case)
@@ -66,6 +68,9 @@ class Book:
     def form_of(self, case: Case) -> Form:
         """The form of a case's answer: of a text, with the lines that it has in common with others."""
         form = case.form
+        if form.is_error:
+            called = self._vocabulary.called(form.name)
+            return form if called == form.name else replace(form, name=called)
         shared = sorted(path for path in form.paths if path in self._shared)
         return replace(form, name=f"{form.name}|{'|'.join(shared)}") if shared else form
 
@@ -107,36 +112,38 @@ class Book:
         found = {}
         for is_error in (False, True):
             chosen = [at for at, case in enumerate(self.cases) if case.event.is_error is is_error]
-            explained = self.explained(is_error=is_error)
             found[is_error] = Likeness(
                 [self.rows[at] for at in chosen],
-                [_residue(self.cases[at], explained) for at in chosen],
+                [_residue(case, self.explained(self.form_of(case).name)) for case in (self.cases[at] for at in chosen)],
                 [self.cases[at].episode for at in chosen],
             )
         return found
 
-    def explained(self, *, is_error: bool) -> Explained:
-        """What of the errors, or of the successes, is no news."""
-        return self._explained[is_error]
+    def explained(self, name: str) -> Explained:
+        """What of the answers of a form is no news. All successes are taken together, and so are rare errors."""
+        is_error = self.forms[name].is_error
+        group = name if is_error and len(self._of_form[name]) >= _LEAST_EXPLAINED else ("error" if is_error else "")
+        if group not in self._explained:
+            alike = [case for case in self.cases if case.event.is_error is is_error]
+            chosen = [case for case, _ in self._of_form[name]] if group == name else alike
+            self._explained[group] = explain(self._some(chosen))
+        return self._explained[group]
 
     def fresh(self, *, is_error: bool) -> Mapping[str, Fresh]:
         """What is new with every success."""
         return {} if is_error else self._fresh
 
     @cached_property
-    def _explained(self) -> dict[bool, Explained]:
-        return {is_error: explain(self._learned_from(is_error=is_error)) for is_error in (False, True)}
-
-    @cached_property
     def _fresh(self) -> dict[str, Fresh]:
-        whole = self.explained(is_error=False).wholes
-        found = find_fresh(self._learned_from(is_error=False))
-        return {place: fresh for place, fresh in found.items() if place not in whole}
+        successes = [case for case in self.cases if not case.event.is_error]
+        if not successes:
+            return {}
+        whole = self.explained(self.form_of(successes[0]).name).wholes
+        return {place: fresh for place, fresh in find_fresh(self._some(successes)).items() if place not in whole}
 
-    def _learned_from(self, *, is_error: bool) -> list[tuple[Scene, Json]]:
-        chosen = [case for case in self.cases if case.event.is_error is is_error]
-        step = max(1, -(-len(chosen) // self._most_explained))
-        return [(case.scene, case.event.value) for case in chosen[::step]]
+    def _some(self, cases: Sequence[Case]) -> list[tuple[Scene, Json]]:
+        step = max(1, -(-len(cases) // self._most_explained))
+        return [(case.scene, case.event.value) for case in cases[::step]]
 
     def likely_success(self, shares: Mapping[str, float]) -> str:
         """Of the forms of a success, the one that is most like all that are likely."""

@@ -17,7 +17,9 @@ __all__ = ["Commons"]
 
 _MOST = 1500
 _MOST_REPEATED = 3000
-_GENERAL = frozenset({"known", "met", "did", "like", "head", "again", "own", "has", "sign", "size", "key", "usual"})
+_GENERAL = frozenset(
+    {"ever", "known", "met", "did", "like", "head", "again", "own", "has", "sign", "size", "key", "usual"}
+)
 _NAMED, _SHOWN, _ITSELF = "*", "+", "="
 """Marks of what was done: to what the call names, to what its answer showed, or the call itself."""
 
@@ -28,11 +30,13 @@ class Commons:
     Args:
         cases: all of them.
         row: the situation of a case.
+        name: what the form of its answer is called.
     """
 
-    def __init__(self, cases: Sequence[Case], row: Callable[[Case], Features]) -> None:
+    def __init__(self, cases: Sequence[Case], row: Callable[[Case], Features], name: Callable[[Case], str]) -> None:
         self._cases = cases
         self._row = row
+        self._name = name
 
     def error(self, row: Features, tool: str) -> float:
         """How likely a call of the tool is an error in this situation."""
@@ -63,7 +67,7 @@ class Commons:
     @cached_property
     def _kinds(self) -> Tree | None:
         errors = [(case, row) for case, row in self._sample if case.event.is_error]
-        return grow([row for _, row in errors], [case.form.name for case, _ in errors]) if errors else None
+        return grow([row for _, row in errors], [self._name(case) for case, _ in errors]) if errors else None
 
     @cached_property
     def _repeated(self) -> list[tuple[Case, Event, bool]]:

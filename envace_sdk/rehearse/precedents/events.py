@@ -13,6 +13,8 @@ from envace_sdk.json import Json
 from envace_sdk.tools.model import ToolResult
 from envace_sdk.world.keys import key_text
 
+from .stamps import stamps
+
 __all__ = ["Event", "Leaf", "call_key", "leaves"]
 
 Leaf = tuple[str, str, Json]
@@ -97,6 +99,7 @@ class Event:
                 found.add(text)
             if isinstance(value, str):
                 found |= words(text)
+                found.update(stamps(text))
         return frozenset(found)
 
     def said_of(self, text: str) -> dict[str, Json]:

@@ -87,6 +87,7 @@ def _looks(text: str) -> str:
 def _of_known(found: Features, place: str, texts: Sequence[str], scene: Scene) -> None:
     """Whether the values of one argument were met before, and where they were met last."""
     levels = {_level(text, scene.past) for text in texts[:8]}
+    found[f"ever:{place}"] = "no" if levels & {"new", "refused"} else "yes"
     found[f"known:{place}"] = "+".join(sorted(levels))
     if len(texts) == 1:
         text = texts[0]

@@ -14,6 +14,7 @@ from envace_sdk.world.keyshape import Numbered, Scattered, highest, shape_of
 
 from .events import leaves
 from .scene import Scene
+from .stamps import time_of
 
 __all__ = ["Fresh", "Maker", "find_fresh", "renamed", "tokens", "without_tokens"]
 
@@ -40,7 +41,7 @@ def find_fresh(cases: Sequence[tuple[Scene, Json]]) -> dict[str, Fresh]:
     seen: dict[str, list[tuple[Scene, Json]]] = defaultdict(list)
     for scene, value in cases:
         for place, _, part in leaves(value):
-            if "*" not in place and isinstance(part, str | int) and not isinstance(part, bool):
+            if "*" not in place and _may_be_a_key(part):
                 seen[place].append((scene, part))
     found = {place: _fresh(place, values) for place, values in seen.items() if len(values) >= _LEAST}
     return {place: fresh for place, fresh in found.items() if fresh is not None}
@@ -106,6 +107,12 @@ def _char(char: str, random: Random, *, is_hex: bool) -> str:
         letters = "abcdefghijklmnopqrstuvwxyz"
         return random.choice(letters.upper() if char.isupper() else letters)
     return char
+
+
+def _may_be_a_key(value: Json) -> bool:
+    if isinstance(value, str):
+        return time_of(value) is None
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _fresh(place: str, values: Sequence[tuple[Scene, Json]]) -> Fresh | None:

@@ -79,9 +79,9 @@ class Library:
             book, name = self._error(book, shares, row)
         case = book.precedent(name, scene.key, row, _told(scene))
         retelling = Retelling(
-            book.explained(is_error=is_error),
+            case,
+            book.explained(name),
             book.fresh(is_error=is_error),
-            case.scene,
             scene,
             Maker(scene, seed),
             self._vocabulary,
@@ -155,7 +155,11 @@ class Library:
 
     @cached_property
     def _commons(self) -> Commons:
-        return Commons(self._cases, lambda case: self._book(case.event.tool).row(case))
+        return Commons(
+            self._cases,
+            lambda case: self._book(case.event.tool).row(case),
+            lambda case: self._vocabulary.called(case.form.name),
+        )
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:

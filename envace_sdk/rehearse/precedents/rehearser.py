@@ -124,9 +124,8 @@ class Precedents:
         if not self._recorded.fixtures or call.name not in self._remit.noted:
             return state
         key = call_key(call.name, self._essence(call))
-        arguments = self._matching.redacted(dict(call.arguments))
-        event = Event(call.name, arguments, None, is_error=result.is_error, key=key, told=told)
-        return noted(state, event, result)
+        event = Event(call.name, call.arguments, None, is_error=result.is_error, key=key, told=told)
+        return noted(state, event, result, self._matching.redacted)
 
     def _essence(self, call: ToolCall) -> Mapping[str, Json]:
         """The arguments as far as they matter, and as they were recorded: a recorder takes secrets out."""

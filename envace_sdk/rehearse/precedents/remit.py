@@ -15,8 +15,8 @@ from .library import Library
 
 __all__ = ["Remit", "is_silent", "remit_of"]
 
-_STRONG = 0.9
-"""A rule that is right so often is not compared with anything."""
+_STRONG = 0.95
+"""A rule that answers so many of the recorded calls as they were answered is kept, however sure it is itself."""
 _BETTER = 0.1
 """By how much precedents must be right more often than a rule: the world holds together by rules."""
 _LEAST_TRIED = 5
@@ -62,9 +62,9 @@ def remit_of(
     weak: dict[str, float] = {}
     for name in sorted(called & compared - silent):
         share = recorded.proven(name)
-        strength = min(dynamics.tools[name].confidence, 1.0 if share is None else share)
-        if strength < _STRONG:
-            weak[name] = strength
+        if share is None or share < _STRONG:
+            sure = dynamics.tools[name].confidence
+            weak[name] = sure if share is None else min(sure, share)
     if not told and not weak:
         return Remit()
     noted = silent | writing

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from envace_sdk.json import UNSET, Json
 from envace_sdk.tools.model import ToolResult
 
+from .cases import Case
 from .explained import Explained, bounded, part_text
 from .fresh import Fresh, Maker, tokens
 from .origins import equal, value_of
 from .scene import Scene
+from .stamps import stamped, stamps, time_of
 from .vocabulary import Vocabulary
 
 __all__ = ["Retelling", "retold_result", "with_value"]
@@ -36,20 +39,30 @@ _STYLES: Final[tuple[dict[str, Json], ...]] = (
 
 
 class Retelling:
-    """One precedent, told for one call. Notes which values it changed."""
+    """One precedent, told for one call. Notes which values it changed.
+
+    Args:
+        case: the precedent.
+        explained: which values of such answers come from the situation.
+        fresh: which are made anew.
+        now: the call in its situation.
+        maker: makes them.
+        vocabulary: tells which words are one episode's own.
+    """
 
     def __init__(
         self,
+        case: Case,
         explained: Explained,
         fresh: Mapping[str, Fresh],
-        then: Scene,
         now: Scene,
         maker: Maker,
         vocabulary: Vocabulary,
     ) -> None:
+        self._case = case
+        self._then = case.scene
         self._explained = explained
         self._fresh = fresh
-        self._then = then
         self._now = now
         self._maker = maker
         self._vocabulary = vocabulary
@@ -75,10 +88,10 @@ class Retelling:
             then, now = value_of(origin, self._then), value_of(origin, self._now)
             if then is UNSET:
                 if origin.kind == "argument" and now is not UNSET:
-                    return now  # it was left out there, and is given here
+                    return deepcopy(now)  # it was left out there, and is given here
             elif equal(then, value):
                 if now is not UNSET:
-                    return now
+                    return deepcopy(now)
                 if place in self._explained.defaults:
                     return self._explained.defaults[place]
         if place in self._fresh and isinstance(value, str | int):
@@ -97,7 +110,23 @@ class Retelling:
         for word in tokens(text):
             if word not in pairs and self._is_new(word):
                 pairs[word] = self._maker.rename(word)
+        for stamp in stamps(text):
+            if stamp in self._times:
+                pairs[stamp] = self._times[stamp]
         return substituted(text, pairs)
+
+    @cached_property
+    def _times(self) -> Mapping[str, str]:
+        """The points in time that came up with the recorded answer, as far before the present as they were then."""
+        clock = None if self._now.state is None else self._now.state.clock
+        texts = (text for _, text, value in self._case.event.shown if isinstance(value, str))
+        new = {
+            stamp: when for text in texts for stamp in stamps(text) if self._is_new(stamp) and (when := time_of(stamp))
+        }
+        if clock is None or not new:
+            return {}
+        shift = clock - max(new.values())
+        return {stamp: stamped(when + shift, stamp) for stamp, when in new.items()}
 
     def _is_new(self, word: str) -> bool:
         """Whether a word was first seen in the answer of the precedent."""

@@ -18,6 +18,7 @@ from .cases import Case
 from .events import Event, leaves
 from .fresh import Fresh, without_tokens
 from .scene import REMEMBERED, Scene
+from .stamps import without_stamps
 from .told import Told
 
 __all__ = ["UNPROVEN", "Trust"]
@@ -104,7 +105,7 @@ def _plain(value: Json, fresh: Mapping[str, Fresh]) -> list[tuple[str, str]]:
     found = []
     for place, text, part in _first(leaves(value)):
         if place not in fresh:
-            found.append((place, without_tokens(text) if isinstance(part, str) else text))
+            found.append((place, without_tokens(without_stamps(text)) if isinstance(part, str) else text))
     return found
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Mapping, Sequence, Set
+from functools import cached_property
 
 from .cases import Case
 from .features import Features
 from .scene import Scene
+from .wording import same_sentences
 
 __all__ = ["Vocabulary"]
 
 _OFTEN = 0.3
+_MOST_ERRORS = 2_000
 
 
 class Vocabulary:
     """The values and words of successful calls and their answers, with the episodes they were met in."""
 
-    def __init__(self, cases: Iterable[Case]) -> None:
+    def __init__(self, cases: Sequence[Case]) -> None:
         self._episodes: dict[str, set[str]] = {}
         everyone = set()
         for case in cases:
@@ -27,6 +30,15 @@ class Vocabulary:
                     for text in texts:
                         self._episodes.setdefault(text, set()).add(case.episode)
         self._size = len(everyone)
+        self._cases = [case for case in cases if case.event.is_error][:_MOST_ERRORS]
+
+    @cached_property
+    def _sentences(self) -> Mapping[str, str]:
+        return same_sentences(case.form.name for case in self._cases)
+
+    def called(self, error: str) -> str:
+        """What the form of an error is called, whatever value it names."""
+        return self._sentences.get(error, error)
 
     def is_private(self, text: str) -> bool:
         """Whether at most one episode has it."""
