@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from envace_sdk.tools.model import ToolCall
 
 from .base import Context, Outcome, Rehearsal
@@ -31,10 +33,10 @@ class RecalledRehearser:
         precedents = self._precedents
         if precedents is not None and precedents.is_compared(call.name):
             if self._over_rules:
-                return precedents.rehearse(call, context) if precedents.outranks(call.name) else None
+                return self._told(precedents, call, context) if precedents.outranks(call.name) else None
             told = precedents.tell(call, context)
             if told is not None:
-                return None if told.kind == "told" else precedents.rehearse(call, context)
+                return None if told.kind == "told" else self._told(precedents, call, context)
         if self._over_rules and not self._fixtures.outranks_rule(call, context.state):
             return None
         fixture = self._fixtures.recall(call, context.state)
@@ -43,3 +45,13 @@ class RecalledRehearser:
         outcome: Outcome = "unknown" if fixture.result.is_error else "success"
         reason = f"observed as {place_of(fixture)}; calls of unknown effect came in another order there"
         return Rehearsal(fixture.result, context.state, "fixture", outcome, RECALLED, reason, fixture=fixture)
+
+    def _told(self, precedents: Precedents, call: ToolCall, context: Context) -> Rehearsal | None:
+        rehearsal = precedents.rehearse(call, context)
+        if rehearsal is None:
+            return None
+        observed = self._fixtures.recall(call, context.state)
+        if observed is None or observed.result != rehearsal.result:
+            return rehearsal
+        # The very answer that was recorded: what the server sent meanwhile belongs to it.
+        return replace(rehearsal, fixture=observed)

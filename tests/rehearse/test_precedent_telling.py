@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from notes_toolset import TEXT, Session, observed, tool
 from things_desk import Desk, desk_environment, made_up_call, recorded
 
+from envace_sdk.recordings.format import Event as Notice
 from envace_sdk.rehearse import Environment
 from envace_sdk.rehearse.agreement import Agreement
 from envace_sdk.rehearse.precedents.events import Event
@@ -204,3 +206,16 @@ def test_ten_thousand_recorded_calls_are_answered_from_in_two_milliseconds():
     asyncio.run(play())
     assert sum(times[:50]) < 20  # learning is part of the first calls
     assert sorted(times[50:])[125] < 0.004
+
+
+def test_a_precedent_that_is_the_recorded_answer_itself_comes_with_what_the_server_sent_meanwhile():
+    sent = (Notice("notice", 0.0, "notifications/progress", {"progress": 1}),)
+    fixtures = [
+        replace(observed("show", {"name": "a"}, {"shown": "a"}, episode=episode), notices=sent) for episode in "xy"
+    ]
+    environment = Environment(Toolset.from_definitions([SHOW], name="any"), dynamics=OPAQUE, fixtures=fixtures)
+    session = Session(environment, environment.world())
+    session("show", name="a")
+    again = session("show", name="a")
+    assert again.layer == "precedent"
+    assert again.fixture.notices == sent
