@@ -1,0 +1,1 @@
+"""Rehearse, judge, perhaps ask, then commit."""

@@ -1,0 +1,1 @@
+"""Chat models behind one method: scripted, OpenAI-compatible, transformers, vLLM."""

@@ -1,0 +1,1 @@
+"""Role-wise GRPO of an acting and rehearsing policy: tasks, rewards, rollouts, the trainer and its engines."""

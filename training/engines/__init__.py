@@ -1,0 +1,1 @@
+"""Adapters to existing distributed training engines."""
