@@ -17,6 +17,10 @@ EnvaceError
 │   ├── TimedOutError       … in time
 │   └── DisconnectedError   … because the connection closed
 ├── RealCallError           a test called something real
+├── ModelError              a language model cannot be loaded, reached or run
+├── MalformedError          what a model wrote is not what its role must write
+│   ├── MalformedCallError      … as a tool call
+│   └── MalformedResponseError  … as a tool's response
 ├── TaskError               a task file is wrong
 ├── StoreError              the database is missing, too new, or refuses
 │   └── StaleWorldError     somebody else has saved the world since it was loaded
@@ -40,7 +44,11 @@ __all__ = [
     "FaultError",
     "FixtureError",
     "LostAnswerError",
+    "MalformedCallError",
+    "MalformedError",
+    "MalformedResponseError",
     "MissError",
+    "ModelError",
     "RealCallError",
     "SchemaError",
     "StaleWorldError",
@@ -136,6 +144,22 @@ class DisconnectedError(LostAnswerError, ConnectionError):
 
 class RealCallError(EnvaceError, AssertionError):
     """A test was about to call something real; the message says what, and from where."""
+
+
+class ModelError(EnvaceError):
+    """A language model cannot be loaded, reached or run, or its backend cannot do what is asked."""
+
+
+class MalformedError(EnvaceError):
+    """What a model wrote is not what its role must write; the message says what is wrong, for the model to read too."""
+
+
+class MalformedCallError(MalformedError):
+    """A model's tool call is not one: not JSON, no name, text where none may be."""
+
+
+class MalformedResponseError(MalformedError):
+    """A model's response in a tool's place is not one: no JSON, or not valid against the output schema."""
 
 
 class TaskError(EnvaceError):

@@ -1,0 +1,56 @@
+"""From a model's address to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final
+
+from envace_sdk.errors import ModelError
+
+from .model import ChatModel
+
+__all__ = ["load_model"]
+
+_BACKENDS: Final = {
+    "scripted": ".scripted:ScriptedModel.load",
+    "openai": ".openai:OpenAIModel.parse",
+    "transformers": ".transformers:TransformersModel.load",
+    "vllm": ".vllm:VLLMModel.load",
+}
+_FORMS: Final = (
+    "scripted:FILE.jsonl, transformers:FOLDER, transformers:HUB-ID, transformers:FILE.gguf, "
+    "openai:MODEL@http://host/v1, vllm:FOLDER or smollm2-135m"
+)
+
+
+def load_model(uri: str, **options: Any) -> ChatModel:
+    """The model at an address.
+
+    Args:
+        uri: `scripted:FILE.jsonl`; `transformers:` with a local folder, a hub id or a GGUF file;
+            `openai:MODEL@URL` for any OpenAI-compatible endpoint; `vllm:` with a folder or hub id, in this process;
+            or the name of a model that `envace-sdk models fetch` has fetched, such as `smollm2-135m`.
+        options: for the backend: see `OpenAIModel`, `TransformersModel.load`, `VLLMModel.load`.
+
+    Raises:
+        ModelError: the address is wrong, the model is not there, or what the backend needs is not installed.
+    """
+    kind, colon, rest = uri.partition(":")
+    if not colon:
+        from .fetch import fetched
+
+        kind, rest = "transformers", str(fetched(uri))
+        options.setdefault("name", uri)
+    if kind not in _BACKENDS or not rest:
+        raise ModelError(f"{uri!r} is not a model's address; one is {_FORMS}")
+    module, _, path = _BACKENDS[kind].partition(":")
+    maker: Callable[..., ChatModel] = import_module(module, __package__)
+    for part in path.split("."):
+        maker = getattr(maker, part)
+    try:
+        return maker(rest, **options)
+    except TypeError as error:
+        if "unexpected keyword argument" not in str(error):
+            raise
+        raise ModelError(f"{uri}: {error}") from error
