@@ -22,6 +22,9 @@ EnvaceError
 │   ├── MalformedCallError      … as a tool call
 │   └── MalformedResponseError  … as a tool's response
 ├── TaskError               a task file is wrong
+├── TrainingError           a run, its config or its checkpoint cannot be used
+│   ├── RowError            rows that contradict themselves or the model
+│   └── MemoryLimitError    the device has not enough memory for the update
 ├── StoreError              the database is missing, too new, or refuses
 │   └── StaleWorldError     somebody else has saved the world since it was loaded
 └── EvidenceError           a value cannot be hashed canonically, or a label is not one
@@ -47,9 +50,11 @@ __all__ = [
     "MalformedCallError",
     "MalformedError",
     "MalformedResponseError",
+    "MemoryLimitError",
     "MissError",
     "ModelError",
     "RealCallError",
+    "RowError",
     "SchemaError",
     "StaleWorldError",
     "StoreError",
@@ -57,6 +62,7 @@ __all__ = [
     "TimedOutError",
     "ToolCallError",
     "ToolsetError",
+    "TrainingError",
     "UnknownToolError",
     "UnsatisfiableError",
     "UpstreamError",
@@ -164,6 +170,18 @@ class MalformedResponseError(MalformedError):
 
 class TaskError(EnvaceError):
     """A task file is wrong; the message names the file, the task and the field."""
+
+
+class TrainingError(EnvaceError):
+    """A training run, its config or its checkpoint cannot be used; the message names the file and the field."""
+
+
+class RowError(TrainingError):
+    """Rows that contradict themselves or the model they are to train; the message names the row."""
+
+
+class MemoryLimitError(TrainingError):
+    """The device has not enough memory for the update; the message says which setting to change, and to what."""
 
 
 class StoreError(EnvaceError):
