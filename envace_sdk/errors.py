@@ -27,6 +27,17 @@ EnvaceError
 │   └── MemoryLimitError    the device has not enough memory for the update
 ├── StoreError              the database is missing, too new, or refuses
 │   └── StaleWorldError     somebody else has saved the world since it was loaded
+├── LedgerError             the ledger does not take or give what was asked
+│   ├── TamperedError       an entry is not as it was written
+│   ├── CommittedError      an action was committed before
+│   │   ├── AlreadyCommittedError   … and what came of it was observed
+│   │   └── InDoubtError    … and nobody knows what came of it
+│   └── ApprovalError       an approval cannot be given, or does not allow this
+├── GuardError              the guard cannot judge, or does not let a call happen
+│   ├── PolicyError         a policy is wrong, or cannot be evaluated
+│   ├── Refused             the verdict is no
+│   ├── ApprovalRequired    a person must decide first
+│   └── NotExecutedError    a call was let through, and the tool never ran
 └── EvidenceError           a value cannot be hashed canonically, or a label is not one
 
 A message names the file, the tool and the field, and says what to do.
@@ -34,11 +45,15 @@ A message names the file, the tool and the field, and says what to do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from .json import Json
 
 __all__ = [
+    "AlreadyCommittedError",
+    "ApprovalError",
+    "ApprovalRequired",
+    "CommittedError",
     "DisconnectedError",
     "DynamicsError",
     "EnvaceError",
@@ -46,6 +61,9 @@ __all__ = [
     "ExpressionError",
     "FaultError",
     "FixtureError",
+    "GuardError",
+    "InDoubtError",
+    "LedgerError",
     "LostAnswerError",
     "MalformedCallError",
     "MalformedError",
@@ -53,11 +71,15 @@ __all__ = [
     "MemoryLimitError",
     "MissError",
     "ModelError",
+    "NotExecutedError",
+    "PolicyError",
     "RealCallError",
+    "Refused",
     "RowError",
     "SchemaError",
     "StaleWorldError",
     "StoreError",
+    "TamperedError",
     "TaskError",
     "TimedOutError",
     "ToolCallError",
@@ -190,6 +212,96 @@ class StoreError(EnvaceError):
 
 class StaleWorldError(StoreError):
     """Somebody else has saved, or deleted, the world since this writer last saw it. Load it again."""
+
+
+class LedgerError(EnvaceError):
+    """The ledger does not take, or cannot give, what was asked."""
+
+
+class TamperedError(LedgerError):
+    """An entry of the ledger is not as it was written; the message names it. `envace-sdk ledger verify` says more."""
+
+
+class CommittedError(LedgerError):
+    """An action was committed before: it must not be carried out again. `action` is its id."""
+
+    def __init__(self, action: str, message: str) -> None:
+        super().__init__(message)
+        self.action = action
+
+
+class AlreadyCommittedError(CommittedError):
+    """An action was carried out before, and what came of it is in the ledger: answer with that."""
+
+
+class InDoubtError(CommittedError):
+    """An action was committed and its outcome never observed: it may have happened, or be happening now."""
+
+
+class ApprovalError(LedgerError):
+    """An approval cannot be given, or does not allow this.
+
+    Attributes:
+        approval: its id.
+        reason: in one word: unknown, pending, rejected, edited, expired, used, stale, other_action, not_allowed.
+    """
+
+    def __init__(self, approval: str, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.approval = approval
+        self.reason = reason
+
+
+class GuardError(EnvaceError):
+    """The guard cannot judge an action, or does not let it happen. The action was not executed."""
+
+
+class PolicyError(GuardError):
+    """A policy is wrong, or cannot be evaluated; the message names the file and the rule."""
+
+
+class Refused(GuardError):  # noqa: N818  a decision, no failure
+    """The verdict is no.
+
+    Attributes:
+        kind: `block`, or `revise` where something like it may go through.
+        reasons: why.
+        arguments: what a person wants called instead, if one said so.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str = "block",
+        reasons: Sequence[str] = (),
+        arguments: Mapping[str, Json] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.reasons = tuple(reasons)
+        self.arguments = arguments
+
+
+class ApprovalRequired(GuardError):  # noqa: N818  a pause, no failure
+    """A person must decide first. Call again with the same action once they have.
+
+    Attributes:
+        approval: its id in the ledger.
+        payload: what to show the person: action, prediction, risk and reasons.
+    """
+
+    def __init__(self, approval: str, payload: Mapping[str, Json], message: str) -> None:
+        super().__init__(message)
+        self.approval = approval
+        self.payload = dict(payload)
+
+
+class NotExecutedError(GuardError):
+    """Raised by whoever executes an action for the guard, where the tool itself never ran: nothing was observed.
+
+    Arguments that the framework refuses are such a case. The action may be tried again.
+    """
 
 
 class EvidenceError(EnvaceError):
