@@ -26,10 +26,14 @@ def default_url() -> str:
     return URL.create("sqlite", database=str(folder / "envace.db")).render_as_string()
 
 
-def connect(url: str | None) -> Engine:
+def connect(url: str | None, *, durable: bool = False) -> Engine:
     """An engine for `url`, or for the user's own database.
 
     `sqlite:///path`, `sqlite://` (in memory) and `postgresql://…` (by psycopg) are known.
+
+    Args:
+        url: of the database.
+        durable: whether what SQLite has committed must survive a power cut, at the price of a disk flush per commit.
 
     Raises:
         StoreError: the URL is not one, names a database that is not supported, or its driver is not installed.
@@ -41,14 +45,14 @@ def connect(url: str | None) -> Engine:
         raise StoreError("the database URL cannot be read; expected sqlite:///PATH or postgresql://HOST/NAME") from None
     match parsed.get_backend_name():
         case "sqlite":
-            return _sqlite(parsed)
+            return _sqlite(parsed, "FULL" if durable else "NORMAL")
         case "postgresql" | "postgres":
             return _postgresql(parsed.set(drivername="postgresql+psycopg"))
         case other:
             raise StoreError(f"the store keeps its tables in SQLite or PostgreSQL, not in {other}")
 
 
-def _sqlite(url: URL) -> Engine:
+def _sqlite(url: URL, synchronous: str) -> Engine:
     options: dict[str, Any] = {}
     if url.database in (None, "", ":memory:"):
         options = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
@@ -65,7 +69,7 @@ def _sqlite(url: URL) -> Engine:
         for pragma in (
             f"busy_timeout={_BUSY_TIMEOUT_MS}",
             "journal_mode=WAL",
-            "synchronous=NORMAL",
+            f"synchronous={synchronous}",
             "foreign_keys=ON",
         ):
             connection.execute(f"PRAGMA {pragma}")

@@ -16,7 +16,7 @@ from .engine import reading, writing
 
 __all__ = ["HEAD", "config", "current", "migrate"]
 
-HEAD: Final = "0001"
+HEAD: Final = "0002"
 """The migration this version works with."""
 
 _ADVISORY_LOCK: Final = 0x656E76616365  # "envace"

@@ -5,11 +5,21 @@ Names of worlds, collections and keys can be of any length and hold any characte
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Integer, LargeBinary, MetaData, Table
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
 
+from .triggers import protect
 from .types import EscapedText, JsonText, UtcTime
 
-__all__ = ["entities", "facts", "metadata", "snapshots", "worlds"]
+__all__ = [
+    "entities",
+    "facts",
+    "ledger_entries",
+    "ledger_payloads",
+    "ledger_runs",
+    "metadata",
+    "snapshots",
+    "worlds",
+]
 
 metadata = MetaData(
     naming_convention={
@@ -71,3 +81,44 @@ snapshots = Table(
     Column("created_at", UtcTime, nullable=False),
     sqlite_autoincrement=True,
 )
+
+ledger_runs = Table(
+    "ledger_runs",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("lookup", LargeBinary(32), nullable=False, unique=True, comment="hash of the name"),
+    Column("name", EscapedText, nullable=False),
+    Column("length", BigInteger, nullable=False, comment="how many entries there are"),
+    Column("head", Text, nullable=False, comment="digest of the last one"),
+    sqlite_autoincrement=True,
+)
+
+ledger_payloads = Table(
+    "ledger_payloads",
+    metadata,
+    Column("digest", Text, primary_key=True, comment="HMAC of the text by the key, which goes when it goes"),
+    Column("key", LargeBinary(32), nullable=False),
+    Column("text", Text, nullable=False, comment="JSON"),
+)
+
+ledger_entries = Table(
+    "ledger_entries",
+    metadata,
+    Column("run_id", ForeignKey(ledger_runs.c.id, ondelete="RESTRICT"), primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False, comment="from 1, without gaps"),
+    Column("format", Text, nullable=False, comment="version of the form of the text"),
+    Column("text", Text, nullable=False, comment="canonical; all the other columns repeat parts of it"),
+    Column("digest", Text, nullable=False, comment="SHA-256 of the text"),
+    Column("previous", Text, nullable=False, comment="digest of the entry before"),
+    Column("at", UtcTime, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("action", EscapedText, nullable=True),
+    Column("approval", Text, nullable=True),
+    Column("payload", Text, nullable=True, comment="digest of the payload"),
+    Column("once", LargeBinary(32), nullable=True, unique=True, comment="of what can happen only once"),
+)
+Index(None, ledger_entries.c.action)
+Index(None, ledger_entries.c.approval)
+Index(None, ledger_entries.c.payload)
+
+protect(metadata, ledger_runs, ledger_payloads, ledger_entries)

@@ -27,8 +27,9 @@ def test_migrations_make_exactly_the_tables_of_the_schema(empty_url):
         for table in metadata.tables.values():
             # What alembic does not compare.
             assert inspector.get_pk_constraint(table.name)["constrained_columns"] == [c.name for c in table.primary_key]
-            for key in inspector.get_foreign_keys(table.name):
-                assert key["options"] == {"ondelete": "CASCADE"}
+            wanted = {column.parent.name: column.ondelete for column in table.foreign_keys}
+            found = {k["constrained_columns"][0]: k["options"] for k in inspector.get_foreign_keys(table.name)}
+            assert found == {name: {"ondelete": ondelete} for name, ondelete in wanted.items()}
     engine.dispose()
 
 
