@@ -60,8 +60,7 @@ class Row:
     """Its share in every mean (baselines, losses). Zero makes it padding: no gradient, no baseline, no count."""
 
     def __post_init__(self) -> None:
-        # Token ids may arrive as lists or numpy integers from a sampler's JSON or tensors; rows are hashed and pickled
-        # between processes, so the sequences are tuples from here on.
+        # Samplers answer with lists; tuples make a row hashable and its prefixes cheap to compare.
         for name in ("prompt_ids", "completion_ids", "logprobs"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         problem = _problem(self)
