@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final
 
@@ -45,12 +44,13 @@ def load_model(uri: str, **options: Any) -> ChatModel:
     if kind not in _BACKENDS or not rest:
         raise ModelError(f"{uri!r} is not a model's address; one is {_FORMS}")
     module, _, path = _BACKENDS[kind].partition(":")
-    maker: Callable[..., ChatModel] = import_module(module, __package__)
+    maker: Any = import_module(module, __package__)
     for part in path.split("."):
         maker = getattr(maker, part)
     try:
-        return maker(rest, **options)
+        model: ChatModel = maker(rest, **options)
     except TypeError as error:
         if "unexpected keyword argument" not in str(error):
             raise
         raise ModelError(f"{uri}: {error}") from error
+    return model

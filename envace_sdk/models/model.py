@@ -103,7 +103,7 @@ class Request:
     """A JSON Schema that the text must satisfy."""
     wrap: tuple[str, str] = ("", "")
     """With `schema`: texts that must stand around the JSON, such as a tag. A backend that cannot constrain them leaves
-    them out; see `unwrap` of the role whose tag it is."""
+    them out, so that the text is the bare JSON."""
     sampling: Sampling = Sampling()
 
     def __post_init__(self) -> None:

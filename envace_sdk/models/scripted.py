@@ -33,7 +33,7 @@ class ScriptedModel(Closing):
         if callable(answers):
             self._answer = answers
         else:
-            given = [answers] if isinstance(answers, str) else list(answers)
+            given: list[Answer] = [answers] if isinstance(answers, str) else list(answers)
             self._answer = _in_order(given, name)
 
     @classmethod
