@@ -28,7 +28,7 @@ import rfc8785
 from envace_sdk.errors import EvidenceError
 from envace_sdk.json import Json
 
-__all__ = ["canonical", "digest", "normalise"]
+__all__ = ["canonical", "digest", "normalise", "restored"]
 
 MARK: Final = "$jcs:"
 _SAFE: Final = 2**53 - 1
@@ -75,6 +75,35 @@ def normalise(value: Json) -> Json:
     if isinstance(value, Mapping):
         return _object(value)
     raise EvidenceError(f"{type(value).__name__} is not a JSON type")
+
+
+def restored(value: Json) -> Json:
+    """What `normalise` was given, up to what has the same canonical text; texts that are no marks of ours stay."""
+    if isinstance(value, list):
+        return [restored(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) == 1:
+        ((name, inner),) = value.items()
+        if name.startswith(MARK):
+            return _unmarked(name.removeprefix(MARK), inner)
+    return {name: restored(item) for name, item in value.items()}
+
+
+def _unmarked(form: str, inner: Json) -> Json:
+    try:
+        match form:
+            case "int":
+                return int(inner, 16)
+            case "float":
+                return float(inner)
+            case "utf16":
+                return bytes.fromhex(inner).decode("utf-16-be", "surrogatepass")
+            case "object":
+                return {restored(key): restored(item) for key, item in inner}
+    except (TypeError, ValueError) as error:
+        raise EvidenceError(f"a canonical text holds a bad {MARK}{form}: {error}") from None
+    raise EvidenceError(f"a canonical text holds the unknown form {MARK}{form}")
 
 
 def _text(value: str) -> Json:

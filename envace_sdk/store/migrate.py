@@ -14,7 +14,7 @@ from envace_sdk.errors import StoreError
 
 from .engine import reading, writing
 
-__all__ = ["HEAD", "config", "current", "migrate"]
+__all__ = ["HEAD", "config", "current", "migrate", "prepare"]
 
 HEAD: Final = "0002"
 """The migration this version works with."""
@@ -42,6 +42,30 @@ def migrate(engine: Engine) -> None:
             return
         refuse_newer(found, engine)
         command.upgrade(config(connection), HEAD)
+
+
+def prepare(engine: Engine, wanted: bool | None, how: str) -> None:
+    """Make sure that the database has this version's tables.
+
+    Args:
+        engine: of the database.
+        wanted: whether to migrate it where it has not; None: only SQLite, which has one user.
+        how: what to call to have it migrated, for the message.
+
+    Raises:
+        StoreError: it is of a newer version, or of an older one and not to be migrated.
+    """
+    found = current(engine)
+    if found == HEAD:
+        return
+    refuse_newer(found, engine)
+    if wanted is None:
+        wanted = engine.dialect.name == "sqlite"
+    if not wanted:
+        what = "has no tables yet" if found is None else f"is of version {found}"
+        where = engine.url.render_as_string(hide_password=True)
+        raise StoreError(f"{where} {what}, and this version needs {HEAD}: open it with {how}")
+    migrate(engine)
 
 
 def refuse_newer(found: str | None, engine: Engine) -> None:

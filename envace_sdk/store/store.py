@@ -94,26 +94,11 @@ class Store:
         """
         store = cls(connect(url))
         try:
-            store._prepare(migrate)
+            migrations.prepare(store._engine, migrate, "Store.open(url, migrate=True)")
         except BaseException:
             store.close()
             raise
         return store
-
-    def _prepare(self, migrate: bool | None) -> None:
-        found = migrations.current(self._engine)
-        if found == migrations.HEAD:
-            return
-        migrations.refuse_newer(found, self._engine)
-        if migrate is None:
-            migrate = self._engine.dialect.name == "sqlite"
-        if not migrate:
-            what = "has no tables yet" if found is None else f"is of version {found}"
-            where = self._engine.url.render_as_string(hide_password=True)
-            raise StoreError(
-                f"{where} {what}, and this version needs {migrations.HEAD}: open it with Store.open(url, migrate=True)"
-            )
-        self.migrate()
 
     def migrate(self) -> None:
         """Bring the database to this version's tables. Raises: StoreError when it is newer, or refuses."""

@@ -1,0 +1,125 @@
+"""An approval as its entries tell it: what is asked, who answered, what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from envace_sdk.json import UNSET, Json, Unset
+
+from .entry import Entry, parse_time
+
+__all__ = ["Answer", "Approval", "Decision", "State", "told"]
+
+Answer = Literal["approve", "reject", "edit"]
+State = Literal["pending", "approved", "rejected", "edited", "expired", "used"]
+
+OPEN: Final = frozenset({"pending", "approved"})
+"""States in which an approval may still come to be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One person's answer."""
+
+    answer: Answer
+    by: str
+    at: datetime
+    via: str = ""
+    """Where it was given: "terminal", "web" …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A request to people about one action, and where it stands.
+
+    It is bound to `digest`: it allows just this tool with just these arguments, once, until it expires, and, where a
+    world is named, only while the world is as it was when the request was made.
+    """
+
+    id: str
+    run: str
+    action: str
+    """Id of the action that waits for it."""
+    digest: str
+    """`action_digest` of what it allows."""
+    tool: str
+    server: str
+    state: State
+    requested_at: datetime
+    expires: datetime | None
+    world: str | None
+    """The version of the world it was asked for at."""
+    risk: str | None
+    roles: tuple[str, ...]
+    """Who approves must have one of them; empty: anybody may."""
+    needed: int
+    """How many must approve."""
+    four_eyes: bool
+    """Whether whoever asked may not answer."""
+    asked_by: str
+    decisions: tuple[Decision, ...] = ()
+    replaces: str | None = None
+    """The approval that was edited into this one."""
+    replaced_by: str | None = None
+    """The approval that this one was edited into."""
+    arguments: Json | Unset = UNSET
+    """What it shows of the arguments, secrets taken out; UNSET: erased."""
+    change: Json = None
+    """The predicted change, as `world.diff` says it in JSON; None: not known."""
+    reasons: tuple[str, ...] = ()
+    details: Json = None
+    """What else was given for a person to see."""
+
+    def stale(self, world: str | None) -> bool:
+        """Whether the world is known not to be the one it was asked for at."""
+        return self.world is not None and world is not None and self.world != world
+
+
+def told(requested: Entry, later: Sequence[Entry], payload: Json | Unset, now: datetime) -> Approval:
+    """The approval that its entries tell of, oldest first."""
+    body = requested.body
+    decisions = [entry for entry in later if entry.kind == "approval_decided"]
+    used = any(entry.kind == "approval_used" for entry in later)
+    expires = None if body["expires"] is None else parse_time(body["expires"])
+    shown = payload if isinstance(payload, dict) else {}
+    return Approval(
+        id=str(requested.approval),
+        run=requested.run,
+        action=str(requested.action),
+        digest=body["digest"],
+        tool=body["tool"],
+        server=body["server"],
+        state=_state(decisions, used, body["needed"], expires, now),
+        requested_at=requested.at,
+        expires=expires,
+        world=body["world"],
+        risk=body["risk"],
+        roles=tuple(body["roles"]),
+        needed=body["needed"],
+        four_eyes=body["four_eyes"],
+        asked_by=body["asked_by"],
+        decisions=tuple(Decision(e.body["answer"], e.body["by"], e.at, e.body["via"]) for e in decisions),
+        replaces=body["replaces"],
+        replaced_by=next((e.body["replaced_by"] for e in decisions if e.body["replaced_by"]), None),
+        arguments=shown.get("arguments", UNSET),
+        change=shown.get("change"),
+        reasons=tuple(shown.get("reasons", ())),
+        details=shown.get("details"),
+    )
+
+
+def _state(decisions: Sequence[Entry], used: bool, needed: int, expires: datetime | None, now: datetime) -> State:
+    if used:
+        return "used"
+    answers = [entry.body["answer"] for entry in decisions]
+    if "reject" in answers:
+        return "rejected"
+    if "edit" in answers:
+        return "edited"
+    if expires is not None and expires <= now:
+        return "expired"
+    approvers = {entry.body["by"] for entry in decisions if entry.body["answer"] == "approve"}
+    return "approved" if len(approvers) >= needed else "pending"
