@@ -1,6 +1,7 @@
-"""Where an answer came from: canonical hashes and the label on every result."""
+"""Where an answer came from: canonical hashes, the label on every result, and the frame around rehearsed text."""
 
 from .canonical import canonical, digest
+from .framing import NOTICE, frame_rehearsal
 from .label import (
     KEY,
     PREFIX,
@@ -14,9 +15,11 @@ from .label import (
     strip_blocks,
     strip_result,
 )
+from .secrets import install_key, keyed_redactor
 
 __all__ = [
     "KEY",
+    "NOTICE",
     "PREFIX",
     "Claimed",
     "Evidence",
@@ -24,6 +27,9 @@ __all__ = [
     "Rehearsed",
     "canonical",
     "digest",
+    "frame_rehearsal",
+    "install_key",
+    "keyed_redactor",
     "label",
     "read_label",
     "strip",

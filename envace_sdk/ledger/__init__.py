@@ -5,7 +5,8 @@ from .approval import Answer, Approval, Decision
 from .approvals import Approvals
 from .entry import Entry, Kind
 from .erasing import Erasure
-from .ledger import Ledger, Run, Status
+from .ledger import Ledger, Status
+from .log import Log, Run
 from .verify import Finding, Verification
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Finding",
     "Kind",
     "Ledger",
+    "Log",
     "Run",
     "Status",
     "Verification",

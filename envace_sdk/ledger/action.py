@@ -21,4 +21,5 @@ def action_digest(tool: str, arguments: Mapping[str, Json], *, server: str = "")
     Raises:
         EvidenceError: the arguments are not JSON, or nested too deeply.
     """
-    return digest({"arguments": dict(arguments), "server": server, "tool": tool})
+    body: dict[str, Json] = {"tool": tool, "arguments": dict(arguments)}
+    return digest({**body, "server": server} if server else body)

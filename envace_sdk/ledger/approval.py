@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
@@ -11,13 +11,22 @@ from envace_sdk.json import UNSET, Json, Unset
 
 from .entry import Entry, parse_time
 
-__all__ = ["Answer", "Approval", "Decision", "State", "told"]
+__all__ = ["OPEN", "REFUSED", "Answer", "Approval", "Decision", "State", "told"]
 
 Answer = Literal["approve", "reject", "edit"]
 State = Literal["pending", "approved", "rejected", "edited", "expired", "used"]
 
 OPEN: Final = frozenset({"pending", "approved"})
 """States in which an approval may still come to be used."""
+
+REFUSED: Final[Mapping[State, str]] = {
+    "pending": "has not been answered by all who must",
+    "rejected": "was rejected",
+    "edited": "was edited into another action, which has an approval of its own",
+    "expired": "has expired: ask again",
+    "used": "was used before, and allows one action only",
+}
+"""What to say of one that does not allow its action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +66,8 @@ class Approval:
     """Who approves must have one of them; empty: anybody may."""
     needed: int
     """How many must approve."""
-    four_eyes: bool
-    """Whether whoever asked may not answer."""
+    barred: tuple[str, ...]
+    """Who may not answer: with four eyes, whoever asked, and whoever edited it."""
     asked_by: str
     decisions: tuple[Decision, ...] = ()
     replaces: str | None = None
@@ -99,7 +108,7 @@ def told(requested: Entry, later: Sequence[Entry], payload: Json | Unset, now: d
         risk=body["risk"],
         roles=tuple(body["roles"]),
         needed=body["needed"],
-        four_eyes=body["four_eyes"],
+        barred=tuple(body["barred"]),
         asked_by=body["asked_by"],
         decisions=tuple(Decision(e.body["answer"], e.body["by"], e.at, e.body["via"]) for e in decisions),
         replaces=body["replaces"],

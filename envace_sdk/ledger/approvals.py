@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import Connection
 
 from envace_sdk.errors import ApprovalError, LedgerError
-from envace_sdk.json import UNSET, Json, Unset
+from envace_sdk.json import UNSET, Json
 
-from . import chain, payloads
+from . import answering, asking, chain
 from .action import action_digest
-from .approval import OPEN, Answer, Approval, State, told
-from .entry import Entry, time_text
+from .approval import OPEN, REFUSED, Answer, Approval, State
+from .entry import Entry
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -24,13 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["Approvals"]
 
 _DAY: Final = timedelta(days=1)
-_REFUSED: Final[Mapping[State, str]] = {
-    "pending": "has not been answered yet",
-    "rejected": "was rejected",
-    "edited": "was edited into another action, which has an approval of its own",
-    "expired": "has expired: ask again",
-    "used": "was used before, and allows one action only",
-}
 
 
 class Approvals:
@@ -42,8 +34,6 @@ class Approvals:
     def __init__(self, ledger: Ledger, approvers: Mapping[str, Iterable[str]] | None = None) -> None:
         self._ledger = ledger
         self._approvers = None if approvers is None else {name: frozenset(of) for name, of in approvers.items()}
-
-    # Asking
 
     def request(
         self,
@@ -69,7 +59,7 @@ class Approvals:
         Args:
             run: the run the action is part of.
             tool: its name.
-            arguments: those that are approved; the approval is bound to `action_digest` of all three.
+            arguments: those that are approved; the approval is bound to `action_digest` of tool, arguments and server.
             server: whose tool it is.
             action: id of the action that waits; default: its digest.
             expires: when, or after how long; None: never.
@@ -84,72 +74,58 @@ class Approvals:
             asked_by: on whose behalf the agent acts.
 
         Raises:
-            LedgerError: fewer than one is needed, or the arguments are not JSON.
+            LedgerError: fewer than one is needed.
+            EvidenceError: the arguments are not JSON.
             StoreError: the database refuses.
         """
-        digest = action_digest(tool, arguments, server=server)
-        action = action or digest
         if needed < 1:
             raise LedgerError(f"at least one person must approve, not {needed}")
+        digest = action_digest(tool, arguments, server=server)
+        action = action or digest
+        asked = asking.Asked(
+            digest=digest,
+            tool=tool,
+            server=server,
+            expires=self._ledger.now() + expires if isinstance(expires, timedelta) else expires,
+            world=world,
+            risk=risk,
+            roles=tuple(roles),
+            needed=needed,
+            barred=(asked_by,) if four_eyes else (),
+            asked_by=asked_by,
+        )
+        shown = {"arguments": dict(arguments), "change": change, "reasons": list(reasons), "details": details}
         with self._ledger.database.writing() as connection:
             chain.lock(connection, run)
-            for asked in reversed(self._of_action(connection, action)):
-                if asked.run == run and asked.digest == digest and asked.state in OPEN and not asked.stale(world):
-                    return asked
-            return self._requested(
-                connection,
-                run,
-                action,
-                {
-                    "digest": digest,
-                    "tool": tool,
-                    "server": server,
-                    "expires": self._expiry(expires),
-                    "world": world,
-                    "risk": risk,
-                    "roles": list(roles),
-                    "needed": needed,
-                    "four_eyes": four_eyes,
-                    "asked_by": asked_by,
-                    "replaces": None,
-                },
-                {"arguments": dict(arguments), "change": change, "reasons": list(reasons), "details": details},
-            )
-
-    def _requested(
-        self, connection: Connection, run: str, action: str, body: Mapping[str, Json], payload: Json
-    ) -> Approval:
-        name = f"ap_{secrets.token_hex(8)}"
-        self._ledger.write(connection, run, "approval_requested", body, payload=payload, action=action, approval=name)
-        return self._get(connection, name)
-
-    def _expiry(self, expires: datetime | timedelta | None) -> str | None:
-        if isinstance(expires, timedelta):
-            expires = self._ledger.now() + expires
-        return None if expires is None else time_text(expires)
-
-    # Looking
+            for earlier in reversed(asking.of_action(self._ledger, connection, action)):
+                if (
+                    (earlier.run, earlier.digest) == (run, digest)
+                    and earlier.state in OPEN
+                    and not earlier.stale(world)
+                ):
+                    return earlier
+            return asking.ask(self._ledger, connection, run, action, asked, shown)
 
     def get(self, approval: str) -> Approval:
         """One approval. Raises: ApprovalError (unknown), TamperedError, StoreError."""
         with self._ledger.database.reading() as connection:
-            return self._get(connection, approval)
+            return asking.get(self._ledger, connection, approval)
 
-    def list(self, run: str | None = None, *, state: State | None = None) -> list[Approval]:
+    def select(self, run: str | None = None, *, state: State | None = None) -> list[Approval]:
         """Approvals of a run or of all, in a state or in any, oldest first. Raises: TamperedError, StoreError."""
         with self._ledger.database.reading() as connection:
-            found = self._told(connection, chain.entries(connection, approval=chain.ANY))
-        chosen = [a for a in found if (run is None or a.run == run) and (state is None or a.state == state)]
+            found = asking.told_by(self._ledger, connection, chain.entries(connection, run, approval=chain.ANY))
+        chosen = [approval for approval in found if state is None or approval.state == state]
         return sorted(chosen, key=lambda approval: approval.requested_at)
 
     def pending(self, run: str | None = None) -> list[Approval]:
         """Those that wait for an answer. Raises: TamperedError, StoreError."""
-        return self.list(run, state="pending")
+        return self.select(run, state="pending")
 
     def of_action(self, action: str) -> Approval | None:
         """The last approval that was asked for an action. Raises: TamperedError, StoreError."""
         with self._ledger.database.reading() as connection:
-            found = self._of_action(connection, action)
+            found = asking.of_action(self._ledger, connection, action)
         return found[-1] if found else None
 
     def wait(self, approval: str, timeout: float | None = None) -> Approval:
@@ -163,8 +139,6 @@ class Approvals:
                 return found
             time.sleep(min(pause, left))
             pause = min(pause * 1.5, 2.0)
-
-    # Answering
 
     def decide(self, approval: str, answer: Answer, *, by: str, comment: str = "", via: str = "") -> Approval:
         """Approve or reject. One rejection settles it; `needed` approvals by different people do.
@@ -182,9 +156,10 @@ class Approvals:
         """
         if answer == "edit":
             raise LedgerError("an edit needs the new arguments: call `edit`")
+        said = answering.Said(answer, by, comment, via)
         with self._ledger.database.writing() as connection:
-            self._decided(connection, approval, answer, by=by, comment=comment, via=via)
-            return self._get(connection, approval)
+            answering.answer(self._ledger, connection, self._answerable(connection, approval, by), said)
+            return asking.get(self._ledger, connection, approval)
 
     def edit(
         self, approval: str, arguments: Mapping[str, Json], *, by: str, comment: str = "", via: str = ""
@@ -199,96 +174,16 @@ class Approvals:
         """
         with self._ledger.database.writing() as connection:
             asked = self._answerable(connection, approval, by)
-            digest = action_digest(asked.tool, arguments, server=asked.server)
-            if digest == asked.digest:
-                raise ApprovalError(approval, "not_allowed", f"the approval {approval} has just these arguments")
-            if self._ledger.redacted(dict(arguments)) != dict(arguments) or "[redacted" in str(arguments):
-                raise ApprovalError(
-                    approval,
-                    "not_allowed",
-                    "the arguments hold a secret, which the ledger does not keep: reject, and have the agent ask again",
-                )
-            left = None if asked.expires is None else self._ledger.now() + (asked.expires - asked.requested_at)
-            made = self._requested(
-                connection,
-                asked.run,
-                digest,
-                {
-                    "digest": digest,
-                    "tool": asked.tool,
-                    "server": asked.server,
-                    "expires": self._expiry(left),
-                    "world": asked.world,
-                    "risk": asked.risk,
-                    "roles": [*asked.roles],
-                    "needed": asked.needed,
-                    "four_eyes": asked.four_eyes,
-                    "asked_by": by,
-                    "replaces": approval,
-                },
-                {
-                    "arguments": dict(arguments),
-                    "change": None,
-                    "reasons": [f"edited by {by}: not rehearsed yet", *asked.reasons],
-                    "details": asked.details,
-                },
-            )
-            self._decided(connection, approval, "edit", by=by, comment=comment, via=via, replaced_by=made.id)
-            return made
-
-    def _decided(
-        self,
-        connection: Connection,
-        approval: str,
-        answer: Answer,
-        *,
-        by: str,
-        comment: str,
-        via: str,
-        replaced_by: str | None = None,
-    ) -> None:
-        asked = self._answerable(connection, approval, by)
-        body = {"answer": answer, "by": by, "via": via, "replaced_by": replaced_by}
-        self._ledger.write(
-            connection,
-            asked.run,
-            "approval_decided",
-            body,
-            payload={"comment": comment} if comment else UNSET,
-            action=asked.action,
-            approval=approval,
-        )
+            said = answering.Said("edit", by, comment, via)
+            return answering.edit(self._ledger, connection, asked, arguments, said)
 
     def _answerable(self, connection: Connection, approval: str, by: str) -> Approval:
         """The approval, if this person may answer it now; its run is locked."""
-        chain.lock(connection, self._get(connection, approval).run)
-        asked = self._get(connection, approval)
-        if asked.state == "approved" and by in {decision.by for decision in asked.decisions}:
-            raise ApprovalError(approval, "not_allowed", f"{by} has answered the approval {approval} before")
-        if asked.state not in OPEN:
-            raise ApprovalError(approval, asked.state, f"the approval {approval} {_REFUSED[asked.state]}")
-        if not by:
-            raise ApprovalError(approval, "not_allowed", "an answer needs the name of who gives it")
-        if by in {decision.by for decision in asked.decisions}:
-            raise ApprovalError(approval, "not_allowed", f"{by} has answered the approval {approval} before")
-        if asked.four_eyes and by == asked.asked_by:
-            raise ApprovalError(approval, "not_allowed", f"{by} asked for it, and another person must answer")
-        self._check_roles(asked, by)
+        asked = asking.get(self._ledger, connection, approval)
+        chain.lock(connection, asked.run)
+        asked = asking.get(self._ledger, connection, approval)
+        answering.check(asked, by, self._approvers)
         return asked
-
-    def _check_roles(self, asked: Approval, by: str) -> None:
-        if self._approvers is None:
-            if asked.roles:
-                what = f"needs one of the roles {', '.join(asked.roles)}, and no list of approvers says who has it"
-                raise ApprovalError(asked.id, "not_allowed", f"the approval {asked.id} {what}")
-            return
-        if by not in self._approvers:
-            raise ApprovalError(asked.id, "not_allowed", f"{by} is not in the list of approvers")
-        if asked.roles and not self._approvers[by] & {*asked.roles}:
-            what = f"needs one of the roles {', '.join(asked.roles)}, which {by} does not have"
-            raise ApprovalError(asked.id, "not_allowed", f"the approval {asked.id} {what}")
-
-    # Using
 
     def use(self, approval: str, digest: str, *, world: str | None = None) -> Entry:
         """Use an approval up. `Ledger.commit(approval=…)` does so in the transaction of the commit.
@@ -315,16 +210,16 @@ class Approvals:
         world: str | None = None,
     ) -> Entry:
         """`use`, within a transaction that may go on in another run."""
-        asked = self._get(connection, approval)
+        asked = asking.get(self._ledger, connection, approval)
         chain.lock(connection, asked.run, *([] if run is None else [run]))
-        asked = self._get(connection, approval)
+        asked = asking.get(self._ledger, connection, approval)
         if asked.digest != digest:
             what = f"the approval {approval} is for {asked.tool} with other arguments: ask again for this action"
             raise ApprovalError(approval, "other_action", what)
         if asked.state != "approved":
-            raise ApprovalError(approval, asked.state, f"the approval {approval} {_REFUSED[asked.state]}")
-        if asked.stale(world) or (asked.world is not None and world is None):
-            what = "was asked for when the world was another" if world else "holds for one version of the world only"
+            raise ApprovalError(approval, asked.state, f"the approval {approval} {REFUSED[asked.state]}")
+        if asked.world is not None and asked.world != world:
+            what = "holds for one version of the world only" if world is None else "was asked for at another world"
             raise ApprovalError(approval, "stale", f"the approval {approval} {what}: rehearse and ask again")
         try:
             return self._ledger.write(
@@ -332,35 +227,10 @@ class Approvals:
                 asked.run,
                 "approval_used",
                 {"digest": digest, "world": world},
+                payload=UNSET,
                 action=action or asked.action,
                 approval=approval,
                 once=("approval_used", approval),
             )
         except chain.Taken:
-            raise ApprovalError(approval, "used", f"the approval {approval} {_REFUSED['used']}") from None
-
-    # Parts of the above
-
-    def _get(self, connection: Connection, approval: str) -> Approval:
-        found = self._told(connection, chain.entries(connection, approval=approval))
-        if not found:
-            raise ApprovalError(approval, "unknown", f"there is no approval {approval!r}")
-        return found[0]
-
-    def _of_action(self, connection: Connection, action: str) -> list[Approval]:
-        asked = chain.entries(connection, action=action, kind="approval_requested")
-        return [self._get(connection, str(entry.approval)) for entry in sorted(asked, key=lambda entry: entry.at)]
-
-    def _told(self, connection: Connection, entries: Sequence[Entry]) -> list[Approval]:
-        requests = [entry for entry in entries if entry.kind == "approval_requested"]
-        later: dict[str | None, list[Entry]] = {}
-        for entry in entries:
-            if entry.kind in {"approval_decided", "approval_used"}:
-                later.setdefault(entry.approval, []).append(entry)
-        return [
-            told(request, later.get(request.approval, ()), self._shown(connection, request), self._ledger.now())
-            for request in requests
-        ]
-
-    def _shown(self, connection: Connection, entry: Entry) -> Json | Unset:
-        return UNSET if entry.payload_digest is None else payloads.read(connection, entry.payload_digest)
+            raise ApprovalError(approval, "used", f"the approval {approval} {REFUSED['used']}") from None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from envace_sdk.store.schema import ledger_entries, ledger_runs
@@ -91,9 +91,11 @@ def append(connection: Connection, record: Record) -> Entry:
     return Record.read(text).entry(text, columns["digest"])
 
 
-def entries(connection: Connection, **equal: Any) -> list[Entry]:
-    """The entries of all runs whose columns equal the values, or are not null (`ANY`). Raises: TamperedError."""
+def entries(connection: Connection, run: str | None = None, **equal: Any) -> list[Entry]:
+    """Entries of a run or of all, whose columns equal the values or are not null (`ANY`). Raises: TamperedError."""
     query = select(ledger_entries, _RUNS.name.label("run")).join(ledger_runs, _RUNS.id == _ENTRIES.run_id)
+    if run is not None:
+        query = query.where(_RUNS.lookup == lookup(run))
     for column, value in equal.items():
         query = query.where(_ENTRIES[column].is_not(None) if value is ANY else _ENTRIES[column] == value)
     rows = connection.execute(query.order_by(_ENTRIES.run_id, _ENTRIES.seq))
@@ -128,7 +130,7 @@ def page(
     return list(connection.execute(query.order_by(_ENTRIES.seq).limit(PAGE)))
 
 
-def runs(connection: Connection, run: str | None = None) -> Iterator[Mapping[str, Any]]:
+def runs(connection: Connection, run: str | None = None) -> Iterator[RowMapping]:
     """The rows of the runs, oldest first."""
     query = select(ledger_runs).order_by(_RUNS.id)
     found = connection.execute(query if run is None else query.where(_RUNS.lookup == lookup(run)))

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select
 
@@ -14,9 +13,7 @@ from envace_sdk.store.schema import ledger_entries, ledger_payloads, ledger_runs
 from envace_sdk.store.types import json_text, lookup
 
 from . import payloads
-
-if TYPE_CHECKING:
-    from .ledger import Ledger
+from .log import Log
 
 __all__ = ["Erasure", "erase"]
 
@@ -37,7 +34,7 @@ class Erasure:
 
 
 def erase(
-    ledger: Ledger,
+    log: Log,
     connection: Connection,
     *,
     run: str | None,
@@ -73,7 +70,7 @@ def erase(
     payloads.erase(connection, digests)
     for name in sorted(found, key=lookup):
         body = {"entries": found[name], "by": by, "reason": reason}
-        ledger.write(connection, name, "erased", body)
+        log.write(connection, name, "erased", body)
     return Erasure({name: tuple(seqs) for name, seqs in found.items()})
 
 
