@@ -25,7 +25,7 @@ COMMANDS: Final = {
         "Look into recordings and traces, and convert them.",
     ),
     "serve": ("envace_sdk.cli.serve_command:serve", "Serve rehearsed tools to any MCP client."),
-    "tasks": ("envace_sdk.cli.tasks_commands:tasks", "Check a toolset's tasks."),
+    "tasks": ("envace_sdk.cli.tasks_commands:tasks", "Check a toolset's tasks, and make new ones."),
     "tools": ("envace_sdk.cli.tools_commands:tools", "List, lint, pull and convert tool catalogues."),
     "version": ("envace_sdk.cli.version_command:version", "Print the version."),
     "world": ("envace_sdk.cli.world_commands:world", "Look into running worlds; reset, fork, snapshot them."),

@@ -1,4 +1,4 @@
-"""`envace-sdk tasks`: prove that a toolset's tasks can be solved, and not by doing nothing."""
+"""`envace-sdk tasks`: prove that a toolset's tasks can be solved, and not by doing nothing; make new ones."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from .tasks_make import make
 
 if TYPE_CHECKING:
     from envace_sdk.rehearse import Environment
@@ -23,10 +25,14 @@ Examples:
   envace-sdk tasks check schemas/retail/
   envace-sdk tasks check retail --task cancel-unshipped
   envace-sdk tasks check ./my-tools.json --tasks ./my-tasks.jsonl --format json
+  envace-sdk tasks make --tools retail -n 500 -o tasks/
 """,
 )
 def tasks() -> None:
-    """Check a toolset's tasks."""
+    """Check a toolset's tasks, and make new ones."""
+
+
+tasks.add_command(make)
 
 
 @tasks.command(

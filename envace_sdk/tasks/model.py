@@ -9,7 +9,8 @@ One JSON object a line in `tasks.jsonl`:
      "witness": [{"tool": "cancel_order", "arguments": {"order_id": "TT-26-04102"}}],
      "answer": "The order is cancelled; 129.00 go back to your card."}
 
-What `that` may say is described in `checklist`.
+A conversation goes on with `follow_ups`, and `tools` names the tools that are shown, where it is not all of them. What
+`that` may say is described in `checklist`.
 """
 
 from __future__ import annotations
@@ -83,7 +84,13 @@ class Task(_Model):
 
     id: Text
     instruction: Text
+    follow_ups: list[Text] = Field(default_factory=list)
+    """What the user says next, each time the assistant has answered; the final answer is then all answers together."""
     tags: list[Text] = Field(default_factory=list)
+    template: str = ""
+    """What a task that was made is an instance of; instances of one template never stand in two splits."""
+    tools: list[Text] | None = None
+    """The tools that are shown, and can be called; None for all."""
     world: WorldChanges = Field(default_factory=WorldChanges)
     checklist: list[ChecklistItem] = Field(min_length=1)
     witness: list[WitnessCall] | None = None
