@@ -1,0 +1,280 @@
+"""The guard: it rehearses an action, judges it, perhaps asks, lets it be executed once, and learns from the outcome."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from envace_sdk.errors import AlreadyCommittedError, ApprovalError, ApprovalRequired, InDoubtError, Refused
+from envace_sdk.json import Json
+from envace_sdk.ledger import Approval, Ledger
+from envace_sdk.rehearse import Environment
+from envace_sdk.tools.model import ToolResult
+from envace_sdk.world.state import State
+
+from .action import Action
+from .blocking import blocking
+from .budget import Budget
+from .deciding import Deciding, Judged
+from .executing import Executing, Going
+from .flow import is_control_flow
+from .following import followed
+from .forecast import DryRun, Forecaster
+from .journal import Journal, Switch
+from .known import KnownWorld
+from .policy import Policy
+from .record import TrackRecord
+from .results import as_result
+from .risk import Risks
+from .verdict import Outcome, Score, Verdict
+from .webhook import Webhook
+
+__all__ = ["Context", "Execute", "Guard", "Read"]
+
+Execute = Callable[[], Awaitable[Any]]
+"""Executes the action for real, with exactly its arguments."""
+Read = Callable[[Any], ToolResult]
+"""Makes a tool's result of what a framework's executor returned."""
+Context = Mapping[str, Json]
+"""What a person should know besides the action, such as what the user asked for. `asked_by` names whom the agent acts
+for, where that is not the same for all actions of the guard."""
+
+logger = logging.getLogger(__name__)
+
+_TRIES = 3
+
+
+class Guard:
+    """Stands between an agent and its tools. One guard serves any number of conversations, threads and event loops.
+
+    Whatever goes wrong inside it, an action that was not judged is not executed. Exceptions by which a framework
+    pauses or cancels a run pass through untouched.
+
+    Args:
+        environment: rehearses the tools; its start state is the world as the guard knows it at first.
+        ledger: where everything is written down, and where approvals and the kill switch live.
+        policy: what becomes of an action; where it passes, a person is asked.
+        samples: rehearsals per prediction, where one may differ from the next.
+        budget: of one prediction.
+        dry_runs: by pattern of tool names, the provider's own dry run.
+        shadow: judge and write down, but never stop anything; only the kill switch does.
+        state: the world as it is known, if not the environment's start.
+        trusted: servers whose annotations are believed, besides those of the policy; "" is the one without a name.
+        asked_by: whom the agent acts for; under the four-eyes principle, that person may not approve.
+        webhooks: are told of each approval that is requested.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        ledger: Ledger,
+        policy: Policy,
+        *,
+        samples: int = 1,
+        budget: Budget | None = None,
+        dry_runs: Mapping[str, DryRun] | None = None,
+        shadow: bool = False,
+        state: State | None = None,
+        trusted: Sequence[str] = (),
+        asked_by: str = "",
+        webhooks: Sequence[Webhook] = (),
+    ) -> None:
+        self.environment = environment
+        self.ledger = ledger
+        self.policy = policy
+        self.shadow = shadow
+        self.webhooks = tuple(webhooks)
+        self.world = KnownWorld(environment, state)
+        """The world as the guard knows it from observations."""
+        self.journal = Journal(ledger)
+        believed: frozenset[str] = frozenset(getattr(policy, "trusted", ()))
+        self._deciding = Deciding(
+            journal=self.journal,
+            policy=policy,
+            world=self.world,
+            forecaster=Forecaster(environment, samples=samples, budget=budget, dry_runs=dry_runs),
+            risks=Risks(environment, trusted=believed | frozenset(trusted)),
+            shadow=shadow,
+            asked_by=asked_by,
+            webhooks=self.webhooks,
+        )
+        self._executing = Executing(self.journal, self.world, shadow=shadow)
+
+    # Judging
+
+    async def decide(self, action: Action, context: Context | None = None) -> Verdict:
+        """Judge an action, and execute nothing.
+
+        On a later pass over the same action, the same prediction is judged again, unless the world has moved. Whatever
+        goes wrong blocks it.
+        """
+        return (await self._judge(action, context)).verdict
+
+    def decide_sync(self, action: Action, context: Context | None = None) -> Verdict:
+        """As `decide`, blocking."""
+        return blocking(self.decide(action, context))
+
+    # Executing
+
+    async def run(
+        self, action: Action, execute: Execute, context: Context | None = None, *, read: Read = as_result
+    ) -> Outcome:
+        """Judge an action and execute it, at most once: what was executed before is answered from the ledger.
+
+        Args:
+            action: what is about to be called.
+            execute: calls it. It raises `NotExecutedError` if the tool itself never ran.
+            context: what a person should know besides.
+            read: makes a result of what `execute` returns.
+
+        Raises:
+            ApprovalRequired: a person must decide first; come back with the same action.
+            Refused: the verdict is no.
+            InDoubtError: it may have been executed before, or its outcome could not be written down.
+            EvidenceError: its recorded outcome was erased.
+            Whatever `execute` raises; it is written down as the outcome, unless it leaves that open.
+        """
+        begun = await self._begin(action, context)
+        if isinstance(begun, Outcome):
+            return begun
+        try:
+            value = await execute()
+        except BaseException as error:
+            self._executing.fail(begun, error)  # not awaited: a cancelled task may get no further chance
+            raise
+        return await asyncio.to_thread(self._executing.finish, begun, value, read)
+
+    def run_sync(
+        self, action: Action, execute: Callable[[], Any], context: Context | None = None, *, read: Read = as_result
+    ) -> Outcome:
+        """As `run`, blocking; `execute` is called in the caller's own thread and context."""
+        begun = blocking(self._begin(action, context))
+        if isinstance(begun, Outcome):
+            return begun
+        try:
+            value = execute()
+        except BaseException as error:
+            self._executing.fail(begun, error)
+            raise
+        return self._executing.finish(begun, value, read)
+
+    def observe(self, action: Action, result: ToolResult) -> Score | None:
+        """Take note of an action that was executed without the guard: its world follows, a prediction is scored.
+
+        Raises:
+            LedgerError: its outcome is in the ledger already.
+            StoreError: the ledger cannot be written.
+        """
+        return self._executing.observe(action, as_result(result))
+
+    def catch_up(self, *, since: datetime | None = None) -> int:
+        """Let the known world follow what the ledger says was observed, by other processes or before a restart.
+
+        Args:
+            since: leave out what was observed before; say when the start state was true.
+
+        Returns:
+            How many observations were followed.
+
+        Raises:
+            TamperedError: an entry is not as it was written.
+            StoreError: the ledger cannot be read.
+        """
+        return followed(self.journal, self.world, since)
+
+    # People
+
+    def approve(self, approval: str, *, by: str, comment: str = "") -> Approval:
+        """Allow the one action that an approval is bound to, once. Raises: ApprovalError."""
+        return self.ledger.approvals.decide(approval, "approve", by=by, comment=comment)
+
+    def reject(self, approval: str, *, by: str, comment: str = "") -> Approval:
+        """Forbid it. Raises: ApprovalError."""
+        return self.ledger.approvals.decide(approval, "reject", by=by, comment=comment)
+
+    def edit(self, approval: str, arguments: Mapping[str, Json], *, by: str, comment: str = "") -> Approval:
+        """Want other arguments instead: another action, which is judged and approved on its own.
+
+        Raises:
+            ApprovalError: as the ledger has it.
+        """
+        return self.ledger.approvals.edit(approval, arguments, by=by, comment=comment)
+
+    # The kill switch
+
+    def stop(self, *, by: str, reason: str, mode: Literal["ask", "block"] = "block") -> None:
+        """From now on everything blocks, or asks: in every process that uses the ledger, shadow mode or not.
+
+        Raises:
+            StoreError: the ledger cannot be written.
+        """
+        self.journal.throw(mode, by, reason)
+
+    def go_on(self, *, by: str, reason: str = "") -> None:
+        """Take the stop back. Raises: StoreError."""
+        self.journal.throw("off", by, reason)
+
+    @property
+    def switch(self) -> Switch:
+        """The kill switch as it is. Raises: StoreError, TamperedError."""
+        return self.journal.switch()
+
+    def record(self, tool: str, server: str = "") -> TrackRecord:
+        """The track record of the predictions for a tool. Raises: StoreError, TamperedError."""
+        return self.journal.record(f"{server}/{tool}" if server else tool)
+
+    def close(self) -> None:
+        """Deliver what webhooks still hold; the ledger stays open, for it was opened by somebody else."""
+        for webhook in self.webhooks:
+            webhook.close()
+
+    # Parts of the above
+
+    async def _judge(self, action: Action, context: Context | None) -> Judged:
+        try:
+            return await self._deciding.judge(action, context or {})
+        except BaseException as error:
+            if is_control_flow(error):
+                raise
+            logger.exception("%s: the guard failed", action.name)
+            return Judged.failed(error, shadow=self.shadow)
+
+    async def _begin(self, action: Action, context: Context | None) -> Going | Outcome:
+        """The right to execute, or the outcome that is there already."""
+        for _ in range(_TRIES):
+            judged = await self._judge(action, context)
+            verdict = judged.verdict
+            if verdict.done:
+                return await asyncio.to_thread(self._executing.replay, judged.progress.id, verdict)
+            if judged.progress.status == "in_doubt":
+                raise InDoubtError(action.identity, f"{action.name}: {verdict.reason}")
+            if not verdict.proceeds:
+                raise _stopped(action, judged)
+            if judged.failure:
+                return Going(action, "", verdict, journaled=False)
+            try:
+                if await asyncio.to_thread(self.journal.switch) != judged.switch:
+                    continue
+                return await asyncio.to_thread(self._executing.commit, action, judged)
+            except AlreadyCommittedError:
+                return await asyncio.to_thread(self._executing.replay, judged.progress.id, verdict)
+            except ApprovalError as error:
+                logger.info("%s: %s", action.name, error)  # used or expired meanwhile: judged anew
+        raise Refused(f"{action.name}: what its verdict rests on kept changing", reasons=("try again",))
+
+
+def _stopped(action: Action, judged: Judged) -> Refused | ApprovalRequired:
+    verdict = judged.verdict
+    if verdict.kind == "ask" and verdict.approval is not None:
+        message = f"{action.name} waits for the approval {verdict.approval}: {verdict.reason}"
+        return ApprovalRequired(verdict.approval, judged.payload or {}, message)
+    kind = "revise" if verdict.kind == "revise" else "block"
+    return Refused(
+        f"{action.name} was not executed: {verdict.reason}",
+        kind=kind,
+        reasons=verdict.reasons,
+        arguments=verdict.arguments,
+    )
