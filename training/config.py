@@ -130,7 +130,7 @@ class ParameterConfig(Section):
     """Roles that are rolled out but not trained."""
     rank: int = Field(16, ge=1, le=1024)
     """Rank of the adapters."""
-    alpha: float = Field(32.0, gt=0)
+    alpha: int = Field(32, ge=1)
     """The adapters' output is scaled by alpha / rank."""
     dropout: float = Field(0.0, ge=0, lt=1)
     """Dropout in front of the adapters; above 0 trainer and sampler disagree by design."""

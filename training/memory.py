@@ -1,0 +1,61 @@
+"""Running out of memory, and which setting to change then."""
+
+from __future__ import annotations
+
+import resource
+import sys
+
+import torch
+
+from envace_sdk.errors import MemoryLimitError
+
+from .batches import MicroBatch
+from .config import TrainConfig
+
+__all__ = ["is_out_of_memory", "memory_limit", "peak_memory", "reset_peak_memory"]
+
+
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether torch failed to allocate, on an accelerator or on the CPU."""
+    text = str(error)
+    return isinstance(error, torch.OutOfMemoryError) or "DefaultCPUAllocator" in text or "not enough memory" in text
+
+
+def memory_limit(error: RuntimeError, batch: MicroBatch, config: TrainConfig) -> MemoryLimitError:
+    """The error to raise instead, with the one setting that helps most and costs least."""
+    longest = max(map(len, batch.sequences))
+    reason = next((line for line in str(error).splitlines() if line.strip()), "no reason given")
+    size = f"{len(batch.sequences)} x {longest} tokens"
+    return MemoryLimitError(
+        f"out of memory in a micro-batch of {size}: {_advice(batch, longest, config)} ({reason:.200})"
+    )
+
+
+def _advice(batch: MicroBatch, longest: int, config: TrainConfig) -> str:
+    compute = config.compute
+    if len(batch.sequences) > 1:
+        lower = max(longest, batch.tokens // 2)
+        return f"set compute.tokens_per_micro_batch to {lower} (it is {compute.tokens_per_micro_batch})"
+    if not compute.gradient_checkpointing:
+        return "set compute.gradient_checkpointing to true"
+    if config.parameters.method == "full":
+        return "set parameters.method to lora, or with several GPUs compute.sharding to full"
+    if compute.precision == "f32":
+        return "set compute.precision to bf16"
+    return (
+        f"one sequence of {longest} tokens does not fit; limit prompts, completions or turns, or take a smaller model"
+    )
+
+
+def reset_peak_memory(device: torch.device) -> None:
+    """Begin to measure; on the CPU the peak is that of the process since its start."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+
+
+def peak_memory(device: torch.device) -> int:
+    """The most bytes in use since `reset_peak_memory`: of the accelerator, else of this process."""
+    if device.type == "cuda":
+        return int(torch.cuda.max_memory_allocated(device))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

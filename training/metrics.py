@@ -1,0 +1,201 @@
+"""What an update amounts to, and where the numbers go: `metrics.jsonl` always, trackers as configured."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from envace_sdk.errors import TrainingError
+
+from .rows import Role
+
+__all__ = ["METRICS_FILE", "MetricsLog", "RoleMetrics", "StepMetrics", "Tracker", "read_metrics"]
+
+METRICS_FILE = "metrics.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class RoleMetrics:
+    """Means over the computed tokens of one role, before the update unless it says otherwise."""
+
+    tokens: int
+    """Computed ones: those of rows with an advantage."""
+    entropy: float
+    """Nats per token."""
+    clipped: float
+    """The share of tokens that the clip held back, in the last epoch."""
+    kl: float
+    """From the weights that training started from; 0 if that is not configured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """How the trainer's log-probabilities differ from the sampler's, over tokens whose sampler's are known."""
+
+    tokens: int
+    mean_absolute: float
+    """Mean |log pi_trainer - log pi_sampler|."""
+    kl: float
+    """An estimate of KL(sampler || trainer) per token."""
+    capped: float
+    """The share of tokens whose importance weight was above the cap."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepMetrics:
+    """One update, over all processes."""
+
+    step: int
+    """How many updates there have been, this one included."""
+    updated: bool
+    """False where there was nothing to learn from, or the gradient was not finite."""
+    loss: float
+    grad_norm: float
+    """Before clipping, of the last epoch."""
+    learning_rate: float
+    rows: int
+    """Rows that count: of trained roles, not padding."""
+    computed_rows: int
+    """Those of them with an advantage, which alone go through the model."""
+    truncated_rows: int
+    tokens: int
+    """Completion tokens of the rows that count; the denominator of a token mean."""
+    computed_tokens: int
+    """Tokens that went through the model in one epoch, padding included."""
+    roles: dict[Role, RoleMetrics] = field(default_factory=dict)
+    mismatch: Mismatch | None = None
+    """None where no row came with the sampler's log-probabilities."""
+    seconds: float = 0.0
+    peak_memory: int = 0
+    """Bytes: of the accelerator during the step, else of the process so far."""
+
+    def as_flat(self) -> dict[str, float]:
+        """Numbers by name; what differs from run to run even with one seed begins with `time/`."""
+        values = asdict(self)
+        flat = {name: float(value) for name, value in values.items() if isinstance(value, int | float)}
+        for role, found in values["roles"].items():
+            flat |= {f"{role}/{name}": float(value) for name, value in found.items()}
+        if values["mismatch"]:
+            flat |= {f"mismatch/{name}": float(value) for name, value in values["mismatch"].items()}
+        seconds, memory = flat.pop("seconds"), flat.pop("peak_memory")
+        flat |= {"time/seconds": seconds, "time/peak_memory_gib": memory / 2**30}
+        if seconds > 0:
+            flat["time/tokens_per_second"] = self.computed_tokens / seconds
+        return flat
+
+
+class Tracker(Protocol):
+    """Somewhere that numbers are shown."""
+
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        """Take the numbers of a step."""
+
+    def close(self) -> None:
+        """Take no more."""
+
+
+class MetricsLog:
+    """Appends a line of JSON per step to a file, and tells the trackers; a context manager."""
+
+    def __init__(
+        self, directory: Path, *, trackers: Sequence[str] = (), resume_at: int = 0, run: Mapping[str, Any] | None = None
+    ) -> None:
+        """Go on in `directory` after step `resume_at`: what an interrupted run logged beyond it is dropped.
+
+        Args:
+            directory: Of the run; made if need be.
+            trackers: Names, as in the config.
+            resume_at: 0 begins anew.
+            run: Settings of the run, for trackers that show them.
+
+        Raises:
+            TrainingError: a tracker is not installed.
+        """
+        directory.mkdir(parents=True, exist_ok=True)
+        self.path = directory / METRICS_FILE
+        kept = [line for line in read_metrics(directory) if line["step"] <= resume_at]
+        partial = self.path.with_suffix(".partial")
+        partial.write_text("".join(_line(values) for values in kept), encoding="utf-8")
+        partial.replace(self.path)
+        self._file = self.path.open("a", encoding="utf-8")
+        self._trackers = [_tracker(name, directory, resume_at, run or {}) for name in trackers]
+
+    def log(self, step: int, values: Mapping[str, float | None]) -> None:
+        """Record the numbers of a step; what is None or not finite is null in the file and untold elsewhere."""
+        finite = {name: value for name, value in values.items() if value is not None and math.isfinite(value)}
+        self._file.write(_line({"step": step} | {name: finite.get(name) for name in values if name != "step"}))
+        self._file.flush()
+        for tracker in self._trackers:
+            tracker.log(step, finite)
+
+    def close(self) -> None:
+        """Close the file and all trackers."""
+        self._file.close()
+        for tracker in self._trackers:
+            tracker.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def read_metrics(directory: Path) -> list[dict[str, Any]]:
+    """All steps logged in a run's directory; a line that a kill cut short is left out."""
+    path = directory / METRICS_FILE
+    if not path.exists():
+        return []
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        with contextlib.suppress(ValueError):
+            found.append(json.loads(line))
+    return [values for values in found if isinstance(values, dict) and isinstance(values.get("step"), int)]
+
+
+def _line(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, allow_nan=False) + "\n"
+
+
+def _tracker(name: str, directory: Path, resume_at: int, run: Mapping[str, Any]) -> Tracker:
+    try:
+        if name == "tensorboard":
+            return _TensorBoard(directory, resume_at)
+        return _Wandb(name, directory, run)
+    except ImportError as error:
+        raise TrainingError(f"trackers: {name} is not installed: pip install {name}, or leave it out") from error
+
+
+class _TensorBoard:
+    def __init__(self, directory: Path, resume_at: int) -> None:
+        from torch.utils.tensorboard import SummaryWriter
+
+        self._writer = SummaryWriter(str(directory / "tensorboard"), purge_step=resume_at + 1)
+
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        for name, value in values.items():
+            self._writer.add_scalar(name, value, step)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class _Wandb:
+    """wandb, or trackio, which offers the same functions."""
+
+    def __init__(self, name: str, directory: Path, run: Mapping[str, Any]) -> None:
+        self._module = importlib.import_module(name)
+        self._module.init(project="envace", name=directory.name, config=dict(run), resume="allow")
+
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        self._module.log(dict(values), step=step)
+
+    def close(self) -> None:
+        self._module.finish()

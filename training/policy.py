@@ -1,0 +1,278 @@
+"""The policy: a causal language model and which of its weights are trained, by which role.
+
+Shared parameters are one set for both roles; separate ones an adapter for each on the same frozen model.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.tensor import DTensor, distribute_tensor
+
+from envace_sdk.errors import TrainingError
+
+from .config import TrainConfig
+from .logprobs import TokenLogProbs
+from .processes import Processes
+from .rows import ROLES, Role
+
+__all__ = ["Policy", "full_tensor"]
+
+_SHARED = "default"
+"""peft's name for the adapter that lies in an exported folder itself, not in one below it."""
+
+
+class Policy:
+    """The weights under training, how they are switched between roles, computed with, read and written."""
+
+    def __init__(self, model: Any, config: TrainConfig, processes: Processes) -> None:
+        """Prepare `model`, a causal language model of transformers, in place: adapters, precision, device, sharding.
+
+        Raises:
+            TrainingError: the settings do not suit the model.
+        """
+        self._parameters = config.parameters
+        self._processes = processes
+        self.is_sharded: bool = config.compute.sharding == "full" and processes.count > 1
+        self.precision = _precision(config, processes.device)
+        self.base: Any = model.to(processes.device)
+        """The model that was given, with adapters inside if there are any."""
+        self.model: Any = self._adapted(self.base, config)
+        """What to generate and to export with: `base`, or peft's view of it."""
+        if config.compute.gradient_checkpointing:
+            _recompute_activations(self.base)
+        self._frozen_copy = self._start_weights(config)
+        self.scorer = self._scorer(self.base, config)
+        self.vocabulary: int = self.base.get_input_embeddings().weight.shape[0]
+        """Token ids are below this."""
+        self._held = self._holdings()
+        self.trained = {
+            name: held for name, held in self._held.items() if _adapter_in(name) not in self._parameters.frozen
+        }
+        """Parameters under training by name, the same in all processes; shards where they are sharded."""
+        self._require_gradients()
+        processes.align(() if self.is_sharded else self._held.values())
+        self.base.eval()
+
+    def adapter(self, role: Role) -> str | None:
+        """The adapter that a role has of its own; None with shared parameters."""
+        return role if self._parameters.separate else None
+
+    def groups(self, config: TrainConfig) -> list[dict[str, Any]]:
+        """Parameter groups for an optimizer, each with its peak learning rate."""
+        rates = config.optimizer.role_learning_rates
+        if not self._parameters.separate:
+            return [{"params": list(self.trained.values()), "peak": config.optimizer.learning_rate}]
+        return [
+            {
+                "params": [parameter for name, parameter in self.trained.items() if _adapter_in(name) == role],
+                "peak": rates.get(role, config.optimizer.learning_rate),
+            }
+            for role in ROLES
+            if role not in self._parameters.frozen
+        ]
+
+    @contextmanager
+    def using(self, adapter: str | None) -> Iterator[None]:
+        """Compute with an adapter of `adapter()`; None changes nothing."""
+        if adapter is not None:
+            self.model.set_adapter(adapter)
+            self._require_gradients()
+        yield
+
+    @contextmanager
+    def reference(self) -> Iterator[TokenLogProbs]:
+        """The weights that training started from."""
+        if self._frozen_copy is not None:
+            yield self._frozen_copy
+            return
+        with self.model.disable_adapter():
+            yield self.scorer
+        self._require_gradients()
+
+    def autocast(self) -> torch.autocast:
+        """Compute in the configured precision; trained weights are float32 throughout."""
+        return torch.autocast(self._processes.device.type, torch.bfloat16, enabled=self.precision is torch.bfloat16)
+
+    def weights(self) -> dict[str, Tensor]:
+        """What training changes or adds, whole and on the CPU; all processes take part."""
+        return {name: full_tensor(parameter) for name, parameter in self._held.items()}
+
+    def save(self, folder: Path, weights: Mapping[str, Tensor]) -> None:
+        """Write `weights()` as transformers (full) or peft (adapters) read them; one process does."""
+        if self._parameters.method == "full":
+            self._save_full(folder, weights)
+        else:
+            self._save_adapters(folder, weights)
+
+    def load(self, folder: Path) -> None:
+        """Read what `save` wrote; all processes take part.
+
+        Raises:
+            TrainingError: the folder is of another model or other settings.
+        """
+        names = set(self._held)
+        for name, tensor in _read(folder, self._parameters.method, self._adapters()):
+            if name in names:
+                names.discard(name)
+                self.assign(self._held[name], tensor, name)
+        if names:
+            some = ", ".join(sorted(names)[:3])
+            raise TrainingError(f"{folder}: lacks {len(names)} of the trained weights ({some} …); is it of this model?")
+
+    def assign(self, target: Tensor, value: Tensor, name: str) -> None:
+        """Copy a whole tensor into a parameter, or into a tensor shaped and sharded like one."""
+        if target.shape != value.shape:
+            raise TrainingError(f"{name}: has shape {tuple(value.shape)}, not {tuple(target.shape)}: another model")
+        value = value.to(self._processes.device, target.dtype)
+        if isinstance(target, DTensor):
+            value = distribute_tensor(value, target.device_mesh, target.placements)
+        target.detach().copy_(value)
+
+    def _save_full(self, folder: Path, weights: Mapping[str, Tensor]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.base.config.architectures = [type(self.base).__name__]
+        self.base.config.dtype = torch.float32
+        self.base.config.save_pretrained(folder)
+        if self.base.can_generate():
+            self.base.generation_config.save_pretrained(folder)
+        save_file(dict(weights), folder / "model.safetensors", metadata={"format": "pt"})
+
+    def _save_adapters(self, folder: Path, weights: Mapping[str, Tensor]) -> None:
+        for adapter in self._adapters():
+            place = folder if adapter == _SHARED else folder / adapter
+            place.mkdir(parents=True, exist_ok=True)
+            settings = copy.copy(self.model.peft_config[adapter])
+            settings.inference_mode = True
+            settings.save_pretrained(place)
+            own = {_without_adapter(name): held for name, held in weights.items() if _adapter_in(name) == adapter}
+            save_file(own, place / "adapter_model.safetensors", metadata={"format": "pt"})
+
+    def _adapters(self) -> tuple[str, ...]:
+        return ROLES if self._parameters.separate else (_SHARED,)
+
+    def _adapted(self, model: nn.Module, config: TrainConfig) -> nn.Module:
+        settings = config.parameters
+        if settings.method == "full":
+            return model.float().requires_grad_(True)
+        from peft import LoraConfig, get_peft_model  # full training does without it
+
+        # Frozen weights need no float32 masters. FSDP2 wants one dtype, and casts by itself.
+        model.to(torch.float32 if self.is_sharded else self.precision)
+        targets = settings.targets if isinstance(settings.targets, str) else list(settings.targets)
+        lora = LoraConfig(
+            r=settings.rank,
+            lora_alpha=settings.alpha,
+            lora_dropout=settings.dropout,
+            target_modules=targets,
+            task_type="CAUSAL_LM",
+        )
+        first, *others = self._adapters()
+        try:
+            with warnings.catch_warnings():
+                # peft asks models for an attribute that transformers has since renamed.
+                warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing", category=FutureWarning)
+                adapted = get_peft_model(model, lora, adapter_name=first)
+            for name in others:
+                adapted.add_adapter(name, lora)
+        except ValueError as error:
+            raise TrainingError(f"parameters.targets: {error}") from error
+        return adapted
+
+    def _start_weights(self, config: TrainConfig) -> TokenLogProbs | None:
+        if not config.loss.kl or config.parameters.method == "lora":
+            return None
+        return self._scorer(copy.deepcopy(self.base).requires_grad_(False).eval(), config)
+
+    def _scorer(self, model: nn.Module, config: TrainConfig) -> TokenLogProbs:
+        scorer = TokenLogProbs(model, config.loss.temperature)
+        if self.is_sharded:
+            mesh = self._processes.mesh()
+            casts = MixedPrecisionPolicy(
+                param_dtype=self.precision if self.precision is torch.bfloat16 else None, reduce_dtype=torch.float32
+            )
+            layers = set(getattr(model, "_no_split_modules", None) or ())
+            for module in list(model.modules()):
+                if type(module).__name__ in layers:
+                    fully_shard(module, mesh=mesh, mp_policy=casts)
+            fully_shard(scorer, mesh=mesh, mp_policy=casts)
+        return scorer
+
+    def _holdings(self) -> dict[str, Tensor]:
+        if self._parameters.method == "full":
+            return dict(self.base.named_parameters())
+        return {name: held for name, held in self.model.named_parameters() if _adapter_in(name) is not None}
+
+    def _require_gradients(self) -> None:
+        # Switching adapters freezes the others, whose gradients are still to be summed, clipped and applied.
+        for parameter in self.trained.values():
+            parameter.requires_grad_(True)
+
+
+def full_tensor(tensor: Tensor) -> Tensor:
+    """A copy on the CPU, whole where the tensor is sharded; then all processes take part."""
+    found = tensor.detach()
+    if isinstance(found, DTensor):
+        found = found.full_tensor()
+    return found.to("cpu", copy=True).contiguous()
+
+
+def _read(folder: Path, method: str, adapters: tuple[str, ...]) -> Iterator[tuple[str, Tensor]]:
+    """Names and tensors of an exported folder, one file at a time."""
+    if method == "full":
+        files = sorted(folder.glob("*.safetensors"))
+        if not files:
+            raise TrainingError(f"{folder}: holds no weights (*.safetensors)")
+        for path in files:
+            yield from load_file(path).items()
+        return
+    for adapter in adapters:
+        path = (folder if adapter == _SHARED else folder / adapter) / "adapter_model.safetensors"
+        if not path.exists():
+            raise TrainingError(f"{path}: is missing; was it written with the same `parameters` settings?")
+        for name, tensor in load_file(path).items():
+            parts = name.split(".")
+            parts.insert(_lora_part(parts) + 1, adapter)
+            yield ".".join(parts), tensor
+
+
+def _adapter_in(name: str) -> str | None:
+    """The adapter that a parameter belongs to, by its name in peft's model; None if to no adapter."""
+    parts = name.split(".")
+    place = _lora_part(parts)
+    return parts[place + 1] if 0 <= place < len(parts) - 1 else None
+
+
+def _without_adapter(name: str) -> str:
+    """The name of an adapter's parameter in a file."""
+    parts = name.split(".")
+    del parts[_lora_part(parts) + 1]
+    return ".".join(parts)
+
+
+def _lora_part(parts: list[str]) -> int:
+    return next((place for place, part in enumerate(parts) if part.startswith("lora_")), -1)
+
+
+def _recompute_activations(model: Any) -> None:
+    # Renamed in transformers 5.24; the old name warns from then on.
+    if hasattr(model, "activation_checkpointing_enable"):
+        model.activation_checkpointing_enable({"use_reentrant": False})
+    else:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+
+
+def _precision(config: TrainConfig, device: torch.device) -> torch.dtype:
+    wanted = config.compute.precision
+    if wanted == "auto":
+        wanted = "bf16" if device.type == "cuda" and torch.cuda.is_bf16_supported() else "f32"
+    return torch.bfloat16 if wanted == "bf16" else torch.float32

@@ -1,0 +1,361 @@
+"""The trainer: rows in, an update of the weights out.
+
+It knows rows and a model, and nothing of tasks, rewards or where rows come from. One step:
+
+1. Rows of all processes are gathered, so that every process sees the same step.
+2. What counts makes the denominator; what has an advantage goes through the model: rendered to sequences, packed into
+   micro-batches by a token budget, shared out among the processes.
+3. Each micro-batch adds its share of the gradient; gradients are summed, clipped and applied once per epoch.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.distributed.tensor import DTensor
+
+from envace_sdk.errors import RowError, TrainingError
+from envace_sdk.json import Json
+
+from . import checkpoint
+from .batches import Batch, MicroBatch, collate, plan, share_out
+from .config import TrainConfig
+from .loss import Aggregation, Surrogate, TokenTerms, imitation, surrogate
+from .memory import is_out_of_memory, memory_limit, peak_memory, reset_peak_memory
+from .metrics import StepMetrics
+from .policy import Policy, full_tensor
+from .processes import Processes
+from .rows import ROLES, Role, Row
+from .segments import render
+from .tally import Tally
+
+__all__ = ["Trainer", "rate_factor"]
+
+_MOST_NOT_FINITE = 3
+"""Updates in a row without a finite gradient before the run is stopped."""
+
+
+class Trainer:
+    """Updates a causal language model of transformers, in place, on rows.
+
+    Under several processes each makes its own trainer and calls the same methods in the same order; each passes its
+    own rows to `step`.
+    """
+
+    def __init__(self, model: nn.Module, config: TrainConfig, *, tokenizer: Any = None, pad_id: int = 0) -> None:
+        """Prepare `model`; it stays usable for generation through `model`, between steps.
+
+        Args:
+            model: Loaded, of any precision. It is changed: adapters are put in, or all weights become float32.
+            config: All settings.
+            tokenizer: Saved beside the weights if given.
+            pad_id: A token id to pad with; its value has no influence.
+
+        Raises:
+            TrainingError: the settings do not suit the model or the machine.
+        """
+        self.config = config
+        self.processes = Processes(config.compute.device)
+        torch.manual_seed(config.seed)
+        self.policy = Policy(model, config, self.processes)
+        self._tokenizer, self._pad_id = tokenizer, pad_id
+        groups = self.policy.groups(config)
+        settings = config.optimizer
+        self._optimizer = torch.optim.AdamW(
+            groups, lr=settings.learning_rate, betas=settings.betas, weight_decay=settings.weight_decay
+        )
+        self.steps_done = 0
+        """Steps so far; also the version of the policy that the next rollouts are sampled from."""
+        self._not_finite = 0
+        torch.manual_seed(config.seed + self.processes.rank)
+
+    @property
+    def model(self) -> Any:
+        """The module to generate with, in evaluation mode between steps. With sharding it cannot generate."""
+        return self.policy.model
+
+    @contextmanager
+    def acting_as(self, role: Role) -> Iterator[Any]:
+        """The model with the weights of a role, to generate with."""
+        with self.policy.using(self.policy.adapter(role)):
+            yield self.policy.model
+
+    def step(self, rows: Sequence[Row]) -> StepMetrics:
+        """One update on rows that have advantages (`rolewise`).
+
+        Raises:
+            RowError: rows that the model cannot be trained on.
+            MemoryLimitError: the device's memory does not suffice; the message names the setting to change.
+            TrainingError: gradients were not finite for several steps.
+        """
+        return self._update(rows, self._surrogate, by_advantage=True, epochs=self.config.optimizer.epochs)
+
+    def imitate(self, rows: Sequence[Row]) -> StepMetrics:
+        """One supervised update: make the completions likelier, whatever their advantage; raises as `step` does."""
+        return self._update(rows, self._imitation, by_advantage=False, epochs=1)
+
+    def save(self, folder: Path, extra: Json = None) -> None:
+        """Write all that the run needs to go on as if it had not stopped; all processes take part.
+
+        Args:
+            folder: The checkpoint (`checkpoint.folder_for`); replaced as a whole if it exists.
+            extra: What the caller wants back from `resume`: where in the tasks it is, say.
+        """
+        weights, moments = self.policy.weights(), self._moments()
+        states = self.processes.gather([checkpoint.random_states(self.processes.device)])
+        if self.processes.is_main:
+            with checkpoint.writing(folder) as partial:
+                self._write_policy(partial / "policy", weights)
+                checkpoint.write_tensors(partial / "optimizer.safetensors", moments)
+                for rank, state in enumerate(states):
+                    checkpoint.write_tensors(partial / f"random-{rank}.safetensors", state)
+                values = {"step": self.steps_done, "config": self.config.model_dump(mode="json"), "extra": extra}
+                checkpoint.write_state(partial, values)
+        self.processes.wait()
+
+    def resume(self, folder: Path) -> Json:
+        """Go on from a checkpoint of the same model and `parameters`; returns its `extra`.
+
+        Raises:
+            TrainingError: it is damaged, or of another model or other parameters.
+        """
+        state = checkpoint.read_state(folder)
+        mine, theirs = self.config.parameters.model_dump(mode="json"), state["config"]["parameters"]
+        for name, value in mine.items():
+            if name not in {"dropout", "frozen"} and theirs.get(name) != value:
+                raise TrainingError(f"{folder}: parameters.{name} is {theirs.get(name)!r} there and {value!r} here")
+        self.policy.load(folder / "policy")
+        self._set_moments(checkpoint.read_tensors(folder / "optimizer.safetensors"))
+        self.steps_done = int(state["step"])
+        path = folder / f"random-{self.processes.rank}.safetensors"
+        if path.exists():
+            checkpoint.set_random_states(checkpoint.read_tensors(path), self.processes.device)
+        return state["extra"]
+
+    def export(self, folder: Path) -> None:
+        """Write the weights alone, as transformers (full) or peft (adapters) load them; all processes take part."""
+        weights = self.policy.weights()
+        if self.processes.is_main:
+            self._write_policy(folder, weights)
+        self.processes.wait()
+
+    def close(self) -> None:
+        """Leave the group of processes, if there is one."""
+        self.processes.leave()
+
+    def _update(self, rows: Sequence[Row], loss: _Loss, *, by_advantage: bool, epochs: int) -> StepMetrics:
+        begin = time.perf_counter()
+        reset_peak_memory(self.processes.device)
+        work = self._work(self.processes.gather(rows), by_advantage)
+        tallies: list[Tally] = []
+        norm = 0.0
+        rates = self._set_rates()
+        updated = bool(work.computed)
+        self.policy.base.train()
+        try:
+            for _ in range(epochs if work.computed else 0):
+                self._optimizer.zero_grad(set_to_none=True)
+                tallies.append(self._gradients(work, loss))
+                norm = self._apply()
+                updated = updated and math.isfinite(norm)
+        finally:
+            self.policy.base.eval()
+            self._optimizer.zero_grad(set_to_none=True)
+        self._watch(norm, updated, work)
+        self.steps_done += 1
+        loss_value, roles, mismatch = Tally.read(tallies)
+        return StepMetrics(
+            step=self.steps_done,
+            updated=updated,
+            loss=loss_value,
+            grad_norm=norm,
+            learning_rate=rates,
+            rows=len(work.counted),
+            computed_rows=len(work.computed),
+            truncated_rows=work.truncated,
+            tokens=sum(len(row.completion_ids) for row in work.counted),
+            computed_tokens=work.tokens,
+            roles=roles,
+            mismatch=mismatch,
+            seconds=time.perf_counter() - begin,
+            peak_memory=peak_memory(self.processes.device),
+        )
+
+    def _work(self, rows: Sequence[Row], by_advantage: bool) -> _Work:
+        """What there is to do in a step; the same in all processes but for `batches`."""
+        settings = self.config
+        of_role = [row for row in rows if row.weight > 0 and row.role not in settings.parameters.frozen]
+        counted = [row for row in of_role if not (row.truncated and settings.loss.mask_truncated)]
+        self._check(counted)
+        computed = [row for row in counted if not by_advantage or row.advantage != 0 or settings.loss.kl > 0]
+        apart = ROLES if settings.parameters.separate else ()
+        sequences = render(computed, settings.rendering, apart=apart)
+        parts: dict[str | None, list[Any]] = {}
+        for sequence in sequences:
+            parts.setdefault(self.policy.adapter(sequence.segments[0].row.role), []).append(sequence)
+        work = _Work(counted, computed, truncated=sum(row.truncated for row in of_role))
+        for adapter, found in parts.items():
+            batches = plan(found, settings.compute.tokens_per_micro_batch, adapter)
+            work.tokens += sum(batch.tokens for batch in batches)
+            shares = share_out(batches, self.processes.count)
+            work.batches += shares[self.processes.rank]
+            if self.policy.is_sharded:
+                # A sharded forward pass is a joint effort: whoever has no work left walks along without weight.
+                missing = max(map(len, shares)) - len(shares[self.processes.rank])
+                work.batches += [MicroBatch((min(found, key=len),), adapter, is_idle=True)] * missing
+        weights = settings.optimizer.role_weights
+        work.aggregation = Aggregation.over(counted, settings.loss.aggregation, weights)
+        return work
+
+    def _check(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            highest = max(max(row.prompt_ids), max(row.completion_ids))
+            if highest >= self.policy.vocabulary or min(min(row.prompt_ids), min(row.completion_ids)) < 0:
+                raise RowError(
+                    f"row of task {row.task!r}, sample {row.sample}, turn {row.turn}: has a token id outside the "
+                    f"model's vocabulary of {self.policy.vocabulary}; were rows made with another tokenizer?"
+                )
+
+    def _gradients(self, work: _Work, loss: _Loss) -> Tally:
+        """Gradients of all micro-batches, summed over the processes."""
+        tally = Tally()
+        # FSDP2 takes the mean over processes, which all have parts of one sum.
+        factor = float(self.processes.count) if self.policy.is_sharded else 1.0
+        for place, micro_batch in enumerate(work.batches):
+            try:
+                self._backward(place, micro_batch, work, loss, tally, factor)
+            except RuntimeError as error:
+                if is_out_of_memory(error):
+                    raise memory_limit(error, micro_batch, self.config) from error
+                raise
+        if not self.policy.is_sharded:
+            self.processes.sum_gradients(self.policy.trained.values())
+        return tally.summed(self.processes)
+
+    def _backward(
+        self, place: int, micro_batch: MicroBatch, work: _Work, loss: _Loss, tally: Tally, factor: float
+    ) -> None:
+        batch = collate(micro_batch, work.share(micro_batch), pad_id=self._pad_id, device=self.processes.device)
+        inputs = batch.input_ids, batch.attention_mask, batch.predicts, batch.targets
+        with self.policy.using(micro_batch.adapter):
+            if self.config.loss.kl and place not in work.reference:
+                with torch.no_grad(), self.policy.autocast(), self.policy.reference() as scorer:
+                    work.reference[place] = scorer(*inputs)[0]
+            with self.policy.autocast():
+                logprobs, entropy = self.policy.scorer(*inputs)
+            old = work.old.setdefault(place, logprobs.detach())
+            value, terms = loss(logprobs, old, batch, work.reference.get(place))
+            torch.autograd.backward(value * factor)
+        if not micro_batch.is_idle:
+            tally.add(value.detach(), batch, terms, entropy)
+
+    def _surrogate(
+        self, logprobs: Tensor, old: Tensor, batch: Batch, reference: Tensor | None
+    ) -> tuple[Tensor, TokenTerms]:
+        loss = self.config.loss
+        settings = Surrogate(loss.clip_low, loss.clip_high, loss.importance_cap, loss.kl)
+        return surrogate(
+            logprobs,
+            old,
+            batch.advantages,
+            batch.shares,
+            settings,
+            sampled=batch.sampled,
+            known=batch.known,
+            reference=reference,
+        )
+
+    def _imitation(self, logprobs: Tensor, _: Tensor, batch: Batch, __: Tensor | None) -> tuple[Tensor, TokenTerms]:
+        return imitation(logprobs, batch.shares)
+
+    def _apply(self) -> float:
+        """Clip the gradient and take an optimizer step, unless the gradient is not finite; returns its norm."""
+        parameters = [parameter for parameter in self.policy.trained.values() if parameter.grad is not None]
+        norm = nn.utils.clip_grad_norm_(parameters, self.config.optimizer.max_grad_norm)
+        value = float(norm.full_tensor() if isinstance(norm, DTensor) else norm)
+        if math.isfinite(value):
+            self._optimizer.step()
+        return value
+
+    def _watch(self, norm: float, updated: bool, work: _Work) -> None:
+        self._not_finite = self._not_finite + 1 if work.computed and not updated else 0
+        if self._not_finite >= _MOST_NOT_FINITE:
+            raise TrainingError(
+                f"the gradient was not finite for {self._not_finite} steps (norm {norm}); lower "
+                "optimizer.learning_rate, or set compute.precision to f32"
+            )
+
+    def _set_rates(self) -> float:
+        factor = rate_factor(self.steps_done, self.config)
+        for group in self._optimizer.param_groups:
+            group["lr"] = group["peak"] * factor
+        return float(max(group["lr"] for group in self._optimizer.param_groups))
+
+    def _write_policy(self, folder: Path, weights: Mapping[str, Tensor]) -> None:
+        self.policy.save(folder, weights)
+        if self._tokenizer is not None:
+            self._tokenizer.save_pretrained(folder)
+
+    def _moments(self) -> dict[str, Tensor]:
+        return {
+            f"{name}|{key}": full_tensor(value)
+            for name, parameter in self.policy.trained.items()
+            for key, value in self._optimizer.state.get(parameter, {}).items()
+        }
+
+    def _set_moments(self, moments: Mapping[str, Tensor]) -> None:
+        self._optimizer.state.clear()
+        for place, value in moments.items():
+            name, _, key = place.rpartition("|")
+            parameter = self.policy.trained.get(name)
+            if parameter is None:
+                continue
+            if key == "step":
+                self._optimizer.state[parameter][key] = value
+                continue
+            self._optimizer.state[parameter][key] = torch.zeros_like(parameter)
+            self.policy.assign(self._optimizer.state[parameter][key], value, place)
+
+
+def rate_factor(step: int, config: TrainConfig) -> float:
+    """What the peak learning rate is multiplied by in the update after `step` others."""
+    warmup = config.optimizer.warmup_steps
+    if step < warmup:
+        return (step + 1) / (warmup + 1)
+    progress = min(1.0, (step - warmup) / max(1, config.steps - warmup))
+    if config.optimizer.schedule == "linear":
+        return 1 - progress
+    if config.optimizer.schedule == "cosine":
+        return (1 + math.cos(math.pi * progress)) / 2
+    return 1.0
+
+
+_Loss = Callable[[Tensor, Tensor, Batch, Tensor | None], tuple[Tensor, TokenTerms]]
+
+
+@dataclass(slots=True)
+class _Work:
+    """A step's work, and what its first epoch leaves for the others."""
+
+    counted: list[Row]
+    computed: list[Row]
+    truncated: int
+    tokens: int = 0
+    batches: list[MicroBatch] = field(default_factory=list)
+    """Of this process."""
+    aggregation: Aggregation = field(default_factory=lambda: Aggregation("token", 0))
+    old: dict[int, Tensor] = field(default_factory=dict)
+    """Log-probabilities at the start of the step, by micro-batch."""
+    reference: dict[int, Tensor] = field(default_factory=dict)
+
+    def share(self, batch: MicroBatch) -> Callable[[Row], float]:
+        """What each token of a row weighs in the loss."""
+        return (lambda _: 0.0) if batch.is_idle else self.aggregation.share
