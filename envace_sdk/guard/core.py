@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Literal
 
 from envace_sdk.errors import AlreadyCommittedError, ApprovalError, ApprovalRequired, InDoubtError, Refused
 from envace_sdk.json import Json
 from envace_sdk.ledger import Approval, Ledger
+from envace_sdk.ledger.spans import Mark, Spans
 from envace_sdk.rehearse import Environment
 from envace_sdk.tools.model import ToolResult
 from envace_sdk.world.state import State
 
 from .action import Action
+from .acts import acts_of
 from .blocking import blocking
 from .budget import Budget
+from .claims import UnsupportedClaim, audit_claims
 from .deciding import Deciding, Judged
 from .executing import Executing, Going
 from .flow import is_control_flow
@@ -65,6 +69,7 @@ class Guard:
         trusted: servers whose annotations are believed, besides those of the policy; "" is the one without a name.
         asked_by: whom the agent acts for; under the four-eyes principle, that person may not approve.
         webhooks: are told of each approval that is requested.
+        spans: of OpenTelemetry; by default those of the global tracer, where there is one.
     """
 
     def __init__(
@@ -81,12 +86,14 @@ class Guard:
         trusted: Sequence[str] = (),
         asked_by: str = "",
         webhooks: Sequence[Webhook] = (),
+        spans: Spans | None = None,
     ) -> None:
         self.environment = environment
         self.ledger = ledger
         self.policy = policy
         self.shadow = shadow
         self.webhooks = tuple(webhooks)
+        self._spans = spans or Spans()
         self.world = KnownWorld(environment, state)
         """The world as the guard knows it from observations."""
         self.journal = Journal(ledger)
@@ -100,8 +107,9 @@ class Guard:
             shadow=shadow,
             asked_by=asked_by,
             webhooks=self.webhooks,
+            spans=self._spans,
         )
-        self._executing = Executing(self.journal, self.world, shadow=shadow)
+        self._executing = Executing(self.journal, self.world, shadow=shadow, spans=self._spans)
 
     # Judging
 
@@ -140,11 +148,13 @@ class Guard:
         begun = await self._begin(action, context)
         if isinstance(begun, Outcome):
             return begun
-        try:
-            value = await execute()
-        except BaseException as error:
-            self._executing.fail(begun, error)  # not awaited: a cancelled task may get no further chance
-            raise
+        with self._execution(action) as mark:
+            try:
+                value = await execute()
+            except BaseException as error:
+                mark.set_attribute("error.type", type(error).__name__)
+                self._executing.fail(begun, error)  # not awaited: a cancelled task may get no further chance
+                raise
         return await asyncio.to_thread(self._executing.finish, begun, value, read)
 
     def run_sync(
@@ -154,11 +164,13 @@ class Guard:
         begun = blocking(self._begin(action, context))
         if isinstance(begun, Outcome):
             return begun
-        try:
-            value = execute()
-        except BaseException as error:
-            self._executing.fail(begun, error)
-            raise
+        with self._execution(action) as mark:
+            try:
+                value = execute()
+            except BaseException as error:
+                mark.set_attribute("error.type", type(error).__name__)
+                self._executing.fail(begun, error)
+                raise
         return self._executing.finish(begun, value, read)
 
     def observe(self, action: Action, result: ToolResult) -> Score | None:
@@ -184,6 +196,37 @@ class Guard:
             StoreError: the ledger cannot be read.
         """
         return followed(self.journal, self.world, since)
+
+    def settle(self, action: Action, *, by: str, happened: bool, result: ToolResult | None = None) -> None:
+        """Say what came of an action that is in doubt, after a person has looked at the real system.
+
+        Where it happened, `result` (by default, that somebody said so) is what it is answered with from now on, as a
+        claim. Where it did not, it may be judged and executed again.
+
+        Raises:
+            GuardError: it is not in doubt, or nobody says so.
+            StoreError: the ledger cannot be written.
+        """
+        self._executing.settle(action, by, happened, result)
+
+    def audit_claims(self, final_text: str, run: str = "main") -> list[UnsupportedClaim]:
+        """The sentences of a final answer that assert an effect which nothing observed in the run shows.
+
+        Each is also written into the run, as claimed.
+
+        Args:
+            final_text: what the agent says at the end.
+            run: its thread.
+
+        Raises:
+            TamperedError: an entry is not as it was written.
+            StoreError: the ledger cannot be read or written.
+        """
+        found = audit_claims(final_text, acts_of(self.ledger, run, self.environment))
+        body = {"unsupported": len(found)}
+        payload = {"text": final_text, "unsupported": [claim.as_json() for claim in found]}
+        self.ledger.append(run, "claimed", body, payload=payload)
+        return found
 
     # People
 
@@ -233,9 +276,17 @@ class Guard:
 
     # Parts of the above
 
+    def _execution(self, action: Action) -> AbstractContextManager[Mark]:
+        return self._spans.execution(
+            action.name, call_id=action.call_id, arguments=action.arguments, conversation=action.thread
+        )
+
     async def _judge(self, action: Action, context: Context | None) -> Judged:
         try:
-            return await self._deciding.judge(action, context or {})
+            with self._spans.decision(action.name, action=action.identity, conversation=action.thread) as mark:
+                judged = await self._deciding.judge(action, context or {})
+                mark.set_attribute("envace.verdict", judged.verdict.kind)
+                return judged
         except BaseException as error:
             if is_control_flow(error):
                 raise

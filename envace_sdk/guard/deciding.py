@@ -9,6 +9,7 @@ from typing import Any
 
 from envace_sdk.json import Json
 from envace_sdk.ledger import Approval
+from envace_sdk.ledger.spans import Spans
 from envace_sdk.world.state import State
 
 from . import asking
@@ -69,6 +70,7 @@ class Deciding:
         shadow: bool,
         asked_by: str,
         webhooks: Sequence[Webhook],
+        spans: Spans,
     ) -> None:
         self._journal = journal
         self._policy = policy
@@ -78,6 +80,7 @@ class Deciding:
         self._shadow = shadow
         self._asked_by = asked_by
         self._webhooks = webhooks
+        self._spans = spans
         approvers: Any = getattr(policy, "approvers", None)
         self._approvers: Mapping[str, Any] = approvers or {}
 
@@ -93,7 +96,10 @@ class Deciding:
             return Judged(self._past(looked.progress), looked.progress, looked.switch)
         prediction = looked.prediction
         if prediction is None:
-            prediction = await self._forecaster.predict(action, state)
+            with self._spans.rehearsal(action.name, conversation=action.thread) as mark:
+                prediction = await self._forecaster.predict(action, state)
+                mark.set_attribute("envace.rehearsal.layer", prediction.layer)
+                mark.set_attribute("envace.rehearsal.samples", prediction.samples)
             if not prediction.basis:
                 prediction = replace(prediction, basis=basis(action, prediction.change, state, sure=False))
         return await asyncio.to_thread(self._conclude, action, prediction, looked, state, context)

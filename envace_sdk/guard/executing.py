@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from envace_sdk.errors import EnvaceError, GuardError, InDoubtError, NotExecutedError
+from envace_sdk.evidence.label import Claimed, Observed, label
+from envace_sdk.ledger.spans import Spans
 from envace_sdk.tools.model import ToolResult
 from envace_sdk.world.diff import EntityChange, diff
 
@@ -40,10 +42,11 @@ class Going:
 class Executing:
     """Every method blocks, so that what is begun is finished, whatever becomes of the task that waits for it."""
 
-    def __init__(self, journal: Journal, world: KnownWorld, *, shadow: bool) -> None:
+    def __init__(self, journal: Journal, world: KnownWorld, *, shadow: bool, spans: Spans) -> None:
         self._journal = journal
         self._world = world
         self._shadow = shadow
+        self._spans = spans
 
     def commit(self, action: Action, judged: Judged) -> Going:
         """Take the right to execute.
@@ -60,8 +63,13 @@ class Executing:
 
     def replay(self, name: str, verdict: Verdict | None) -> Outcome:
         """The recorded outcome of an action that was executed before. Raises: EvidenceError if it was erased."""
-        result, raised = self._journal.outcome(name)
-        result, evidence = labelled(result)
+        result, raised, claimed_by = self._journal.outcome(name)
+        evidence: Observed | Claimed
+        if claimed_by:
+            evidence = Claimed(text=f"{claimed_by} says that this came of it")
+            result = replace(result, meta=label(evidence, result.meta))
+        else:
+            result, evidence = labelled(result)
         return Outcome(result, evidence, result.value(), verdict, replayed=True, raised=raised)
 
     def finish(self, going: Going, value: Any, read: Callable[[Any], ToolResult]) -> Outcome:
@@ -93,6 +101,19 @@ class Executing:
         except EnvaceError as trouble:
             # The exception of the tool goes on; the missing entry leaves the action in doubt, which is the truth.
             logger.exception("%s: its failure could not be written down: %s", going.action.name, trouble)
+
+    def settle(self, action: Action, by: str, happened: bool, result: ToolResult | None) -> None:
+        """Write down what a person says of an action that is in doubt. Raises: GuardError, StoreError."""
+        name, status = self._journal.progress(action).id, self._journal.progress(action).status
+        if status != "in_doubt" or not by:
+            what = "nobody is named who says so" if status == "in_doubt" else f"it is not in doubt, but {status}"
+            raise GuardError(f"{action.name} cannot be settled: {what}")
+        if not happened:
+            self._journal.released(action, name, f"{by} says that it did not happen")
+            return
+        told = as_result(result or ToolResult.text(f"{by} says that it happened"))
+        self._journal.observed(action, name, told, status=observed_status(told), claimed_by=by)
+        self._follow(action, name, told)
 
     def observe(self, action: Action, result: ToolResult) -> Score | None:
         """Take note of an action that was executed elsewhere."""
@@ -133,7 +154,11 @@ class Executing:
             if prediction is None or prediction.kind == "none":
                 return None
             found = score(prediction, result, changed)
-            self._journal.scored(action, name, found)
+            why = "; ".join(found.differences)
+            with self._spans.score(
+                action.name, name="prediction", value=float(found.right), label=found.observed, why=why
+            ):
+                self._journal.scored(action, name, found)
         except EnvaceError as error:
             logger.exception("%s: its prediction could not be scored: %s", action.name, error)
             return None

@@ -137,7 +137,15 @@ class Journal:
         self.ledger.append(action.run, "note", {"released": True, "reason": reason}, action=name)
 
     def observed(
-        self, action: Action, name: str, result: ToolResult, *, status: str, raised: str = "", outside: bool = False
+        self,
+        action: Action,
+        name: str,
+        result: ToolResult,
+        *,
+        status: str,
+        raised: str = "",
+        claimed_by: str = "",
+        outside: bool = False,
     ) -> None:
         """Keep an outcome. Raises: LedgerError, StoreError."""
         body = {
@@ -146,12 +154,13 @@ class Journal:
             "digest": action.digest,
             "status": status,
             "raised": raised,
+            "claimed_by": claimed_by,
         }
         payload = {"arguments": dict(action.arguments), "result": stored(result)}
         self.ledger.observed(action.run, name, body, payload=payload, outside=outside)
 
-    def outcome(self, name: str) -> tuple[ToolResult, str]:
-        """A recorded outcome, and the type of the exception it ended with, or "".
+    def outcome(self, name: str) -> tuple[ToolResult, str, str]:
+        """A recorded outcome; the type of the exception it ended with, or ""; and who claims it, if nobody saw it.
 
         Raises:
             EvidenceError: it was erased.
@@ -163,7 +172,7 @@ class Journal:
                 f"the action {name} was executed, and its outcome was erased from the ledger: it can neither be given "
                 "again nor executed again"
             )
-        return restored(payload["result"]), str(entry.body.get("raised", ""))
+        return restored(payload["result"]), str(entry.body.get("raised", "")), str(entry.body.get("claimed_by", ""))
 
     def scored(self, action: Action, name: str, score: Score) -> None:
         """Keep a score, in the run of the tool's scores."""

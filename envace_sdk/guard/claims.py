@@ -1,0 +1,188 @@
+"""What a final answer says was done, held against what was observed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from envace_sdk.json import Json
+
+from .participles import FAMILIES, family, participles
+
+__all__ = ["Act", "UnsupportedClaim", "audit_claims"]
+
+Standing = Literal["observed", "failed", "in_doubt", "asked", "blocked", "rehearsed"]
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_WORD: Final = re.compile(r"[A-Za-z']+")
+_PARTS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_IDENTIFIER: Final = re.compile(
+    r"(?<![\w-])(?=[\w-]*\d)[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+(?![\w-])|(?<![\w-])\d{4,}(?![\w-])"
+)
+_CLAUSE: Final = re.compile(r"[,;:–—]|\b(?:and|but|then)\b")
+_TONE: Final = """
+not never no nothing unable cannot failed will would can could should may might shall must going want wants wanted
+if unless once when please need needs without before until try tried attempted refused waiting waits to
+"""
+_NOT_DONE: Final = frozenset(_TONE.split())
+"""Words before a verb that say that it was not done, not yet, or not certainly."""
+_SPEAKER: Final = frozenset({"i", "we", "i've", "we've"})
+_PASSIVE: Final = frozenset({"been", "was", "were", "is", "are", "got", "it's"})
+_BETWEEN: Final = frozenset(
+    {"have", "has", "had", "also", "now", "already", "just", "successfully", "been", "then", "since", "all", "i've"}
+)
+_MOST: Final = 50_000
+_FOUND: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One action of a run, and how far it came."""
+
+    tool: str
+    arguments: Mapping[str, Json]
+    standing: Standing
+    answer: str = ""
+    """What was really answered, as text."""
+    writes: bool = True
+    """Whether it may have changed something."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnsupportedClaim:
+    """A sentence that says something was done, which nothing observed shows."""
+
+    sentence: str
+    verb: str
+    """The word by which it says so."""
+    reason: str
+    nearest: Act | None = None
+    """The action that comes closest, and was not observed to succeed."""
+
+    def as_json(self) -> dict[str, Json]:
+        """For reports and the ledger."""
+        return {
+            "sentence": self.sentence,
+            "verb": self.verb,
+            "reason": self.reason,
+            "tool": None if self.nearest is None else self.nearest.tool,
+        }
+
+
+def audit_claims(final_text: str, acts: Sequence[Act]) -> list[UnsupportedClaim]:
+    """The sentences of a final answer that assert an effect for which there is no observed evidence.
+
+    A sentence counts as a claim where it says that something was done: "I have cancelled it", "your order has been
+    refunded", "Sent!". Refusals, plans, offers, conditions and questions are none. It is supported by an action that
+    was observed to succeed, whose tool is named by the same verb or one that tells of the same kind of work, and that
+    has to do with each id in the sentence; what was only read supports a claim in the passive that it says in so many
+    words. It works on English text, by its words: a report is a place to look, not a proof.
+    """
+    verbs = _verbs(acts)
+    found: list[UnsupportedClaim] = []
+    for sentence in _SENTENCE.split(final_text[:_MOST]):
+        for word, passive in _claimed(sentence.strip(), verbs):
+            if not _supported(sentence, word, verbs[word], passive, acts):
+                found.append(_unsupported(sentence.strip(), word, verbs[word], acts))
+        if len(found) >= _FOUND:
+            break
+    return found
+
+
+def words_of(tool: str) -> list[str]:
+    """The words in a tool's name, in lower case."""
+    return [part.lower() for part in _PARTS.findall(tool)]
+
+
+def _verbs(acts: Sequence[Act]) -> dict[str, str]:
+    """By participle, the verb it is of: those of the general families, and the first words of tools that write."""
+    known = {verb for verbs in FAMILIES.values() for verb in verbs}
+    known |= {words_of(act.tool)[0] for act in acts if act.writes and words_of(act.tool)}
+    return {word: verb for verb in sorted(known) for word in participles(verb)}
+
+
+def _claimed(sentence: str, verbs: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
+    """The participles by which a sentence says that something was done, and whether in the passive."""
+    if sentence.endswith("?"):
+        return
+    for clause in _clauses(sentence):
+        words = [word.lower() for word in _WORD.findall(clause)]
+        for place, word in enumerate(words):
+            if word not in verbs:
+                continue
+            before = words[:place]
+            if any(_sets_the_tone(w) and w not in _SPEAKER for w in before):
+                break
+            leading = [w for w in before if w not in _BETWEEN]
+            if not leading or leading[-1] in _SPEAKER:
+                yield word, False
+                break
+            if before[-1] in _PASSIVE or (len(before) > 1 and before[-1] in _BETWEEN and before[-2] in _PASSIVE):
+                yield word, True
+                break
+
+
+def _clauses(sentence: str) -> list[str]:
+    """Parts of a sentence, each with the words that say who and whether, where it goes on without them."""
+    parts = [part for part in _CLAUSE.split(sentence) if part and part.strip()]
+    made: list[str] = []
+    for part in parts:
+        words = [word.lower() for word in _WORD.findall(part)]
+        if made and words and words[0] not in _SPEAKER and not any(w in _PASSIVE for w in words):
+            lead = [
+                w for w in _WORD.findall(made[-1]) if w.lower() in _NOT_DONE | _SPEAKER or w.lower().endswith("n't")
+            ]
+            part = " ".join([*lead, part])
+        made.append(part)
+    return made
+
+
+def _sets_the_tone(word: str) -> bool:
+    return word in _NOT_DONE or word in _SPEAKER or word.endswith("n't")
+
+
+def _supported(sentence: str, word: str, verb: str, passive: bool, acts: Sequence[Act]) -> bool:
+    ids = _IDENTIFIER.findall(sentence)
+    for act in acts:
+        if act.standing != "observed" or not _concerns(act, ids):
+            continue
+        if act.writes and _same_work(act, verb):
+            return True
+        if passive and not act.writes and word in act.answer.lower():
+            return True
+    return False
+
+
+def _same_work(act: Act, verb: str) -> bool:
+    return verb in family(words_of(act.tool))
+
+
+def _concerns(act: Act, ids: Sequence[str]) -> bool:
+    if not ids:
+        return True
+    text = f"{act.arguments} {act.answer}".lower()
+    return all(each.lower() in text for each in ids)
+
+
+def _unsupported(sentence: str, word: str, verb: str, acts: Sequence[Act]) -> UnsupportedClaim:
+    alike = [act for act in acts if act.writes and _same_work(act, verb)]
+    ids = _IDENTIFIER.findall(sentence)
+    near = next((act for act in alike if _concerns(act, ids) and act.standing != "observed"), None)
+    near = near or next((act for act in alike if act.standing != "observed"), None)
+    if near is not None:
+        return UnsupportedClaim(sentence, word, f"{near.tool} {_TOLD[near.standing]}", near)
+    if alike:
+        return UnsupportedClaim(sentence, word, f"{alike[0].tool} was observed, but not for {', '.join(ids)}", alike[0])
+    return UnsupportedClaim(sentence, word, "no action of that kind was called")
+
+
+_TOLD: Final[Mapping[Standing, str]] = {
+    "observed": "was observed",
+    "failed": "was called, and failed",
+    "in_doubt": "is in doubt: nobody knows whether it happened",
+    "asked": "waits for a person's approval",
+    "blocked": "was not executed: the guard refused it",
+    "rehearsed": "was only rehearsed",
+}
