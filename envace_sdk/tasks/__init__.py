@@ -5,7 +5,7 @@ from .check import CheckReport, Problem, TaskReport, check
 from .episode import CallRecord, Episode
 from .evaluate import ItemScore, Score, evaluate, judge
 from .load import load_tasks
-from .model import ChecklistItem, Task, WitnessCall, WorldChanges
+from .model import ChecklistItem, JudgedItem, Task, WitnessCall, WorldChanges
 
 __all__ = [
     "Attempt",
@@ -14,6 +14,7 @@ __all__ = [
     "ChecklistItem",
     "Episode",
     "ItemScore",
+    "JudgedItem",
     "Problem",
     "Score",
     "Task",

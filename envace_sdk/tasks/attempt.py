@@ -65,14 +65,17 @@ class Attempt:
         environment: whose tools are called.
         task: what is attempted.
         seed: of the world, instead of the task's own.
+        start: where it begins, if that is known already (`start_state`): many attempts can share it.
 
     Raises:
         TaskError: the task's world does not fit the environment.
     """
 
-    def __init__(self, environment: Environment, task: Task, *, seed: int | None = None) -> None:
+    def __init__(
+        self, environment: Environment, task: Task, *, seed: int | None = None, start: State | None = None
+    ) -> None:
         self.task = task
-        self.world = World(task.id, start_state(environment, task, seed=seed))
+        self.world = World(task.id, start_state(environment, task, seed=seed) if start is None else start)
         self.calls: list[CallRecord] = []
         self._environment = environment
         self._start = self.world.state

@@ -26,7 +26,7 @@ from envace_sdk.json import Json
 from envace_sdk.rehearse.base import Outcome
 from envace_sdk.world.clock import parse_clock
 
-__all__ = ["ChecklistItem", "Task", "WitnessCall", "WorldChanges"]
+__all__ = ["ChecklistItem", "JudgedItem", "Task", "WitnessCall", "WorldChanges"]
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -67,6 +67,15 @@ class ChecklistItem(_Model):
     weight: float = Field(default=1.0, gt=0)
 
 
+class JudgedItem(_Model):
+    """One thing that no condition can tell, and a language model is asked about when there is one to ask."""
+
+    id: Text
+    question: Text
+    """To be answered with yes where all is well, from what was said and done."""
+    weight: float = Field(default=1.0, gt=0)
+
+
 class WitnessCall(_Model):
     """One call of the witness.
 
@@ -93,6 +102,8 @@ class Task(_Model):
     """The tools that are shown, and can be called; None for all."""
     world: WorldChanges = Field(default_factory=WorldChanges)
     checklist: list[ChecklistItem] = Field(min_length=1)
+    judged: list[JudgedItem] = Field(default_factory=list)
+    """For training with a judge; checking and scoring by conditions leave it aside."""
     witness: list[WitnessCall] | None = None
     """Calls that solve the task, together with `answer`; None when nobody has shown that it can be solved."""
     answer: str = ""
@@ -100,7 +111,8 @@ class Task(_Model):
 
     @model_validator(mode="after")
     def _distinct_items(self) -> Self:
-        twice = [name for name, times in Counter(item.id for item in self.checklist).items() if times > 1]
+        names = Counter([*(item.id for item in self.checklist), *(item.id for item in self.judged)])
+        twice = [name for name, times in names.items() if times > 1]
         if twice:
             raise ValueError(f"two checklist items have the id {twice[0]!r}")
         return self

@@ -85,7 +85,7 @@ class Atlas:
         own = (rule.collection if rule else None) or ""
         seen = self._recorded.get((tool.name, name), ())
         field = rule.filters[name].field if rule is not None and name in rule.filters else name
-        return [*self._fields.get(own, {}).get(field, []), *seen] or self._everywhere.get(name, ())
+        return [*self._fields.get(own, {}).get(field, []), *seen] or self._everywhere.get(name, [])
 
     def mentions(self, collection: str, key: str) -> Sequence[Mention]:
         """The entities of other collections that refer to this one, with the field in which they do."""

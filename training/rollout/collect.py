@@ -1,0 +1,179 @@
+"""Rollouts of many tasks at once: G trajectories each, forks of one world, one batch for all that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from envace_sdk.errors import TrainingError, UpstreamError
+from envace_sdk.models import ChatModel, Message
+from envace_sdk.rehearse.environment import Environment
+from envace_sdk.rehearse.prompting import PromptSettings, RehearsalPrompts
+from envace_sdk.roles import tool_format
+from envace_sdk.tasks import Task, start_state
+from envace_sdk.tools.model import Tool
+from envace_sdk.world.state import State
+
+from ..rewards import Rewarder
+from ..rollout_config import RolloutConfig, Source
+from ..rows import Role
+from ..trajectory import Trajectory
+from .lockstep import LockStep
+from .player import Player
+from .schedule import source_of
+from .scripts import Script, SplitScript
+from .stage import Stage, ToolClient, ToolClients
+
+__all__ = ["Case", "RolloutSource"]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A task, and the environment it is for."""
+
+    environment: Environment
+    task: Task
+
+    @property
+    def name(self) -> str:
+        """The task's name among those of all toolsets."""
+        return f"{self.environment.toolset.name}/{self.task.id}"
+
+
+class RolloutSource:
+    """Makes trajectories, and rewards them.
+
+    Args:
+        models: who is asked; one model for both roles, or one for each.
+        config: limits, prompts and the schedule.
+        rewarder: what trajectories earn.
+        clients: by toolset, how a real environment is opened.
+        examples: by toolset, whole conversations that the acting role is shown first.
+        seed: of everything random here; the models' sampling is seeded by it too.
+        constrained: constrain rehearsals to the tools' schemas; for evaluation.
+
+    Raises:
+        TrainingError: the schedule asks for a real server, and there is none.
+    """
+
+    def __init__(
+        self,
+        models: ChatModel | Mapping[Role, ChatModel],
+        config: RolloutConfig,
+        rewarder: Rewarder,
+        *,
+        clients: Mapping[str, ToolClients] | None = None,
+        examples: Mapping[str, Sequence[Sequence[Message]]] | None = None,
+        seed: int = 0,
+        constrained: bool = False,
+    ) -> None:
+        if config.schedule.needs_real and not clients:
+            raise TrainingError("rollout.schedule asks for a real server, and none was given")
+        self.models: Mapping[Role, ChatModel] = (
+            models if isinstance(models, Mapping) else {"act": models, "rehearse": models}
+        )
+        self.config = config
+        self.rewarder = rewarder
+        self._clients = clients or {}
+        self._examples = examples or {}
+        self._seed = seed
+        self._constrained = constrained
+        self._form = tool_format(config.format)
+        self._prompts: dict[int, RehearsalPrompts] = {}
+        self.batches: list[int] = []
+        """How large the batches of the last collection were."""
+
+    async def collect(
+        self, cases: Sequence[Case], policy_version: int = 0, *, step: int | None = None, source: Source | None = None
+    ) -> list[Trajectory]:
+        """G trajectories for each case, rewarded; those of a case follow each other.
+
+        Args:
+            cases: what is attempted.
+            policy_version: how many updates the weights have seen.
+            step: for the schedule; by default the policy's version.
+            source: instead of the schedule's.
+
+        Raises:
+            TrainingError: a real server is wanted for a toolset that has none; TaskError: a task's world does not fit.
+            ModelError: a model cannot be run.
+        """
+        lockstep = LockStep(self.models)
+        players: list[Player] = []
+        opened: list[ToolClient] = []
+        try:
+            for group, case in enumerate(cases):
+                chosen = source or source_of(
+                    self.config.schedule, policy_version if step is None else step, group, self._seed
+                )
+                start = start_state(case.environment, case.task)
+                for sample in range(self.config.group):
+                    trajectory = Trajectory(case.name, sample, chosen, policy_version)
+                    client = await self._opened(case, sample, trajectory, opened) if chosen == "real" else None
+                    players.append(self._player(case, start, trajectory, (group, sample), lockstep, client))
+            await lockstep.run([player.play() for player in players if not player.trajectory.masked])
+        finally:
+            for client in opened:
+                await client.close()
+        self.batches = lockstep.batches
+        await self.rewarder.mark([(player.task, player.trajectory) for player in players])
+        return [player.trajectory for player in players]
+
+    async def _opened(
+        self, case: Case, sample: int, trajectory: Trajectory, opened: list[ToolClient]
+    ) -> ToolClient | None:
+        clients = self._clients.get(case.environment.toolset.name)
+        if clients is None:
+            raise TrainingError(f"there is no real server for the toolset {case.environment.toolset.name!r}")
+        try:
+            client = await clients.open(case.task, sample)
+        except UpstreamError as error:
+            trajectory.masked = f"the real server cannot be opened: {error}"
+            return None
+        opened.append(client)
+        return client
+
+    def _player(
+        self,
+        case: Case,
+        start: State,
+        trajectory: Trajectory,
+        place: tuple[int, int],
+        lockstep: LockStep,
+        client: ToolClient | None,
+    ) -> Player:
+        shown = case.task.tools
+        tools = {tool.name: tool for tool in case.environment.toolset if shown is None or tool.name in shown}
+        return Player(
+            case.task,
+            tools,
+            Stage(case.environment, case.task, start),
+            self._script(case, list(tools.values())),
+            lockstep,
+            self.config,
+            trajectory,
+            place,
+            f"{self._seed}/{trajectory.policy_version}",
+            client,
+        )
+
+    def _script(self, case: Case, tools: Sequence[Tool]) -> Script:
+        return SplitScript(
+            tools,
+            self._form,
+            self.config,
+            self._prompts_of(case.environment),
+            self._examples.get(case.environment.toolset.name, ()),
+            self._constrained,
+        )
+
+    def _prompts_of(self, environment: Environment) -> RehearsalPrompts:
+        found = self._prompts.get(id(environment))
+        if found is None:
+            config = self.config
+            settings = PromptSettings(
+                config.style, config.recorded, config.entities, config.history, config.prompt_characters
+            )
+            found = RehearsalPrompts(environment.dynamics, environment.seen, settings)
+            self._prompts[id(environment)] = found
+        return found
