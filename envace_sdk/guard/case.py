@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -26,12 +26,18 @@ class Case:
     action: Action
     prediction: Prediction = field(default_factory=Prediction)
     risk: Risk = field(default_factory=Risk)
-    record: TrackRecord = field(default_factory=TrackRecord)
+    recall: Callable[[], TrackRecord] = TrackRecord
+    """Looks the track record up; it is asked only where a rule wants to know."""
     tool: Tool | None = None
     """None: the toolset has none of that name."""
     state: State = field(default_factory=State)
     """The world as the guard knows it, before the action."""
     dynamics: Dynamics | None = None
+
+    @cached_property
+    def record(self) -> TrackRecord:
+        """How often the predictions for this tool came true."""
+        return self.recall()
 
     @cached_property
     def annotations(self) -> Mapping[str, Json]:
@@ -40,7 +46,7 @@ class Case:
 
     @cached_property
     def names(self) -> Mapping[str, Json]:
-        """The names that a CEL condition can use, besides `world` and `now`."""
+        """The names that a CEL condition can use, besides `record`, `world` and `now`."""
         predicted = self.prediction
         changes = predicted.change
         return {
@@ -68,5 +74,4 @@ class Case:
                 ],
             },
             "risk": self.risk.as_json(),
-            "record": self.record.as_json(),
         }

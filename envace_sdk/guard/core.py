@@ -9,7 +9,15 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Literal
 
-from envace_sdk.errors import AlreadyCommittedError, ApprovalError, ApprovalRequired, InDoubtError, Refused
+from envace_sdk.errors import (
+    AlreadyCommittedError,
+    ApprovalError,
+    ApprovalRequired,
+    CommittedError,
+    EnvaceError,
+    InDoubtError,
+    Refused,
+)
 from envace_sdk.json import Json
 from envace_sdk.ledger import Approval, Ledger
 from envace_sdk.ledger.spans import Mark, Spans
@@ -143,6 +151,7 @@ class Guard:
             Refused: the verdict is no.
             InDoubtError: it may have been executed before, or its outcome could not be written down.
             EvidenceError: its recorded outcome was erased.
+            StoreError: the ledger cannot be written; it was not executed.
             Whatever `execute` raises; it is written down as the outcome, unless it leaves that open.
         """
         begun = await self._begin(action, context)
@@ -312,8 +321,15 @@ class Guard:
                 return await asyncio.to_thread(self._executing.commit, action, judged)
             except AlreadyCommittedError:
                 return await asyncio.to_thread(self._executing.replay, judged.progress.id, verdict)
+            except CommittedError:
+                raise
             except ApprovalError as error:
                 logger.info("%s: %s", action.name, error)  # used or expired meanwhile: judged anew
+            except EnvaceError:
+                if not verdict.shadow:
+                    raise
+                logger.exception("%s: the ledger failed, and shadow mode stops nothing", action.name)
+                return Going(action, "", verdict, journaled=False)
         raise Refused(f"{action.name}: what its verdict rests on kept changing", reasons=("try again",))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from envace_sdk.json import Json
@@ -132,21 +133,24 @@ class Deciding:
             action,
             prediction,
             self._risks.assess(action, prediction),
-            self._journal.record(action.name),
+            partial(self._journal.record, action.name),
             tool,
             state,
             self._world.environment.dynamics,
         )
         case = assessed(self._policy, case)
         case = replace(case, prediction=replace(prediction, risk=case.risk.level))
-        if looked.prediction is None:
-            self._journal.rehearsed(action, name, case.prediction)
         decision = judged(self._policy, case, looked.switch)
+        is_new = looked.prediction is None
+        if is_new and decision.kind == "ask":
+            # What a person is asked about must be in the ledger before they are.
+            self._journal.rehearsed(action, name, case.prediction)
+            is_new = False
         world = prediction.basis
         if looked.switch.mode == "ask":
             world = f"{world}; all is asked since {looked.switch.seq}"  # what was approved before does not count
         verdict, payload = self._verdict(case, decision, looked, world, context)
-        self._journal.decision(action, name, verdict)
+        self._journal.judged(action, name, verdict, is_new=is_new)
         return Judged(verdict, looked.progress, looked.switch, self._holds_for(verdict, world), payload)
 
     def _verdict(

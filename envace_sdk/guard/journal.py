@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from envace_sdk.errors import EvidenceError
 from envace_sdk.json import UNSET, Json
-from envace_sdk.ledger import Approval, Entry, Ledger
+from envace_sdk.ledger import Approval, Ledger
 from envace_sdk.tools.model import ToolResult
 
 from .action import Action
@@ -88,27 +88,14 @@ class Journal:
         except (KeyError, EvidenceError):
             return None
 
-    def rehearsed(self, action: Action, name: str, prediction: Prediction) -> Entry:
+    def rehearsed(self, action: Action, name: str, prediction: Prediction) -> None:
         """Keep a prediction."""
-        body = {
-            "tool": action.tool,
-            "server": action.server,
-            "digest": action.digest,
-            "status": prediction.status,
-            "kind": prediction.kind,
-            "layer": prediction.layer,
-            "confidence": prediction.confidence,
-            "disagreement": prediction.disagreement,
-            "samples": prediction.samples,
-            "risk": prediction.risk,
-            "basis": prediction.basis,
-        }
-        payload = {"arguments": dict(action.arguments), "prediction": prediction.as_json()}
-        return self.ledger.append(action.run, "rehearsed", body, payload=payload, action=name)
+        body, payload = _rehearsed(action, prediction)
+        self.ledger.append(action.run, "rehearsed", body, payload=payload, action=name)
 
-    def decision(self, action: Action, name: str, verdict: Verdict) -> None:
-        """Keep a verdict, unless it is the one that was given last."""
-        body = {
+    def judged(self, action: Action, name: str, verdict: Verdict, *, is_new: bool) -> None:
+        """Keep a verdict, unless it is the one that was given last, and its prediction where that `is_new`."""
+        body: dict[str, Json] = {
             "tool": action.tool,
             "server": action.server,
             "digest": action.digest,
@@ -118,11 +105,17 @@ class Journal:
             "approval": verdict.approval,
             "shadow": verdict.shadow,
         }
-        last = self.ledger.find(action.run, name, "decision")
-        if last is not None and dict(last.body) == body:
-            return
+        if not is_new:
+            last = self.ledger.find(action.run, name, "decision")
+            if last is not None and dict(last.body) == body:
+                return
         payload = {"arguments": dict(action.arguments), **verdict.as_json()}
-        self.ledger.append(action.run, "decision", body, payload=payload, action=name, approval=verdict.approval)
+        write = self.ledger.write
+        with self.ledger.database.writing() as connection:
+            if is_new and verdict.prediction is not None:
+                said, shown = _rehearsed(action, verdict.prediction)
+                write(connection, action.run, "rehearsed", said, payload=shown, action=name)
+            write(connection, action.run, "decision", body, payload=payload, action=name, approval=verdict.approval)
 
     def commit(self, action: Action, name: str, approval: str | None, world: str | None) -> None:
         """Take the right to execute. Raises: CommittedError, ApprovalError, StoreError."""
@@ -219,3 +212,21 @@ class Journal:
         """Throw the kill switch, for all processes that use the ledger."""
         body: dict[str, Json] = {"mode": mode, "by": by, "reason": reason}
         self.ledger.append(_CONTROL, "note", body, action=_SWITCH)
+
+
+def _rehearsed(action: Action, prediction: Prediction) -> tuple[dict[str, Json], dict[str, Json]]:
+    """Body and payload of a prediction."""
+    body = {
+        "tool": action.tool,
+        "server": action.server,
+        "digest": action.digest,
+        "status": prediction.status,
+        "kind": prediction.kind,
+        "layer": prediction.layer,
+        "confidence": prediction.confidence,
+        "disagreement": prediction.disagreement,
+        "samples": prediction.samples,
+        "risk": prediction.risk,
+        "basis": prediction.basis,
+    }
+    return body, {"arguments": dict(action.arguments), "prediction": prediction.as_json()}

@@ -104,7 +104,10 @@ class Match:
             if callable(self.when):
                 value: Json = self.when(case)
             elif self._condition is not None:
-                value = self._condition(Scope(dict(case.names), case.state, dynamics=case.dynamics, steps=_STEPS))
+                names = dict(case.names)
+                if "record" in self._condition.source:
+                    names["record"] = case.record.as_json()
+                value = self._condition(Scope(names, case.state, dynamics=case.dynamics, steps=_STEPS))
             else:
                 value = True
         except EnvaceError as error:

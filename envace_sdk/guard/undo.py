@@ -43,7 +43,8 @@ class Undo:
     """Which writes another tool of the same toolset can take back.
 
     A created entity can be deleted, a deleted one created under its key with all of its fields, and an updated field
-    set back by a tool that takes its value as an argument, or by one that sets it to another constant. What a tool
+    set back by a tool that takes its value as an argument, whatever the field holds, or by one that sets it to another
+    constant. What a tool
     changes besides (a mail that is sent, money that leaves) no rule tells: where annotations do not say so either, a
     user's risk rule must.
     """
@@ -81,7 +82,9 @@ class Undo:
         elif (rule.effect == "create" or rule.upsert) and rule.key is not None and rule.take == "*":
             self._restoring.add(name)
         if rule.effect == "update":
-            self._settable.setdefault(name, set()).update(_given(rule))
+            asked = " ".join((*(each.that for each in rule.requires), *rule.let.values()))
+            given = {field for field in _given(rule) if f"entity.{field}" not in asked}
+            self._settable.setdefault(name, set()).update(given)
             for field, expression in rule.set.items():
                 if _is_constant(expression):
                     self._constants.setdefault((name, field), set()).add(expression)
