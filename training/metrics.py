@@ -65,6 +65,9 @@ class StepMetrics:
     computed_rows: int
     """Those of them with an advantage, which alone go through the model."""
     truncated_rows: int
+    """Rows of trained roles that the token limit cut off; not trained unless the config says so."""
+    staleness: float
+    """How many updates older than these weights the samplers of the rows were, on average."""
     tokens: int
     """Completion tokens of the rows that count; the denominator of a token mean."""
     computed_tokens: int
@@ -124,8 +127,8 @@ class MetricsLog:
         partial = self.path.with_suffix(".partial")
         partial.write_text("".join(_line(values) for values in kept), encoding="utf-8")
         partial.replace(self.path)
-        self._file = self.path.open("a", encoding="utf-8")
         self._trackers = [_tracker(name, directory, resume_at, run or {}) for name in trackers]
+        self._file = self.path.open("a", encoding="utf-8")
 
     def log(self, step: int, values: Mapping[str, float | None]) -> None:
         """Record the numbers of a step; what is None or not finite is null in the file and untold elsewhere."""

@@ -14,30 +14,29 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.distributed.tensor import DTensor
 
 from envace_sdk.errors import RowError, TrainingError
 from envace_sdk.json import Json
 
 from . import checkpoint
-from .batches import Batch, MicroBatch, collate, plan, share_out
+from .batches import Batch, MicroBatch, collate
 from .config import TrainConfig
-from .loss import Aggregation, Surrogate, TokenTerms, imitation, surrogate
+from .loss import Surrogate, TokenTerms, imitation, surrogate
 from .memory import is_out_of_memory, memory_limit, peak_memory, reset_peak_memory
 from .metrics import StepMetrics
-from .policy import Policy, full_tensor
+from .optimizer import Optimizer
+from .policy import Policy
 from .processes import Processes
-from .rows import ROLES, Role, Row
-from .segments import render
+from .rows import Role, Row
 from .tally import Tally
+from .work import Work, work_for
 
-__all__ = ["Trainer", "rate_factor"]
+__all__ = ["Trainer"]
 
 _MOST_NOT_FINITE = 3
 """Updates in a row without a finite gradient before the run is stopped."""
@@ -67,11 +66,7 @@ class Trainer:
         torch.manual_seed(config.seed)
         self.policy = Policy(model, config, self.processes)
         self._tokenizer, self._pad_id = tokenizer, pad_id
-        groups = self.policy.groups(config)
-        settings = config.optimizer
-        self._optimizer = torch.optim.AdamW(
-            groups, lr=settings.learning_rate, betas=settings.betas, weight_decay=settings.weight_decay
-        )
+        self._optimizer = Optimizer(self.policy, config)
         self.steps_done = 0
         """Steps so far; also the version of the policy that the next rollouts are sampled from."""
         self._not_finite = 0
@@ -84,8 +79,8 @@ class Trainer:
 
     @contextmanager
     def acting_as(self, role: Role) -> Iterator[Any]:
-        """The model with the weights of a role, to generate with."""
-        with self.policy.using(self.policy.adapter(role)):
+        """The model with the weights of a role, in the precision of training, to generate with."""
+        with self.policy.using(self.policy.adapter(role)), self.policy.autocast():
             yield self.policy.model
 
     def step(self, rows: Sequence[Row]) -> StepMetrics:
@@ -109,7 +104,7 @@ class Trainer:
             folder: The checkpoint (`checkpoint.folder_for`); replaced as a whole if it exists.
             extra: What the caller wants back from `resume`: where in the tasks it is, say.
         """
-        weights, moments = self.policy.weights(), self._moments()
+        weights, moments = self.policy.weights(), self._optimizer.state()
         states = self.processes.gather([checkpoint.random_states(self.processes.device)])
         if self.processes.is_main:
             with checkpoint.writing(folder) as partial:
@@ -133,7 +128,7 @@ class Trainer:
             if name not in {"dropout", "frozen"} and theirs.get(name) != value:
                 raise TrainingError(f"{folder}: parameters.{name} is {theirs.get(name)!r} there and {value!r} here")
         self.policy.load(folder / "policy")
-        self._set_moments(checkpoint.read_tensors(folder / "optimizer.safetensors"))
+        self._optimizer.load_state(checkpoint.read_tensors(folder / "optimizer.safetensors"))
         self.steps_done = int(state["step"])
         path = folder / f"random-{self.processes.rank}.safetensors"
         if path.exists():
@@ -154,21 +149,23 @@ class Trainer:
     def _update(self, rows: Sequence[Row], loss: _Loss, *, by_advantage: bool, epochs: int) -> StepMetrics:
         begin = time.perf_counter()
         reset_peak_memory(self.processes.device)
-        work = self._work(self.processes.gather(rows), by_advantage)
+        gathered = self.processes.gather(rows)
+        self._check(gathered)
+        work = work_for(gathered, self.config, self.policy, self.processes, by_advantage=by_advantage)
         tallies: list[Tally] = []
         norm = 0.0
-        rates = self._set_rates()
+        rate = self._optimizer.set_rate(self.steps_done)
         updated = bool(work.computed)
         self.policy.base.train()
         try:
             for _ in range(epochs if work.computed else 0):
-                self._optimizer.zero_grad(set_to_none=True)
+                self._optimizer.clear()
                 tallies.append(self._gradients(work, loss))
-                norm = self._apply()
+                norm = self._optimizer.apply()
                 updated = updated and math.isfinite(norm)
         finally:
             self.policy.base.eval()
-            self._optimizer.zero_grad(set_to_none=True)
+            self._optimizer.clear()
         self._watch(norm, updated, work)
         self.steps_done += 1
         loss_value, roles, mismatch = Tally.read(tallies)
@@ -177,10 +174,11 @@ class Trainer:
             updated=updated,
             loss=loss_value,
             grad_norm=norm,
-            learning_rate=rates,
+            learning_rate=rate,
             rows=len(work.counted),
             computed_rows=len(work.computed),
             truncated_rows=work.truncated,
+            staleness=_mean([self.steps_done - 1 - row.policy_version for row in work.counted]),
             tokens=sum(len(row.completion_ids) for row in work.counted),
             computed_tokens=work.tokens,
             roles=roles,
@@ -188,32 +186,6 @@ class Trainer:
             seconds=time.perf_counter() - begin,
             peak_memory=peak_memory(self.processes.device),
         )
-
-    def _work(self, rows: Sequence[Row], by_advantage: bool) -> _Work:
-        """What there is to do in a step; the same in all processes but for `batches`."""
-        settings = self.config
-        of_role = [row for row in rows if row.weight > 0 and row.role not in settings.parameters.frozen]
-        counted = [row for row in of_role if not (row.truncated and settings.loss.mask_truncated)]
-        self._check(counted)
-        computed = [row for row in counted if not by_advantage or row.advantage != 0 or settings.loss.kl > 0]
-        apart = ROLES if settings.parameters.separate else ()
-        sequences = render(computed, settings.rendering, apart=apart)
-        parts: dict[str | None, list[Any]] = {}
-        for sequence in sequences:
-            parts.setdefault(self.policy.adapter(sequence.segments[0].row.role), []).append(sequence)
-        work = _Work(counted, computed, truncated=sum(row.truncated for row in of_role))
-        for adapter, found in parts.items():
-            batches = plan(found, settings.compute.tokens_per_micro_batch, adapter)
-            work.tokens += sum(batch.tokens for batch in batches)
-            shares = share_out(batches, self.processes.count)
-            work.batches += shares[self.processes.rank]
-            if self.policy.is_sharded:
-                # A sharded forward pass is a joint effort: whoever has no work left walks along without weight.
-                missing = max(map(len, shares)) - len(shares[self.processes.rank])
-                work.batches += [MicroBatch((min(found, key=len),), adapter, is_idle=True)] * missing
-        weights = settings.optimizer.role_weights
-        work.aggregation = Aggregation.over(counted, settings.loss.aggregation, weights)
-        return work
 
     def _check(self, rows: Sequence[Row]) -> None:
         for row in rows:
@@ -224,7 +196,7 @@ class Trainer:
                     f"model's vocabulary of {self.policy.vocabulary}; were rows made with another tokenizer?"
                 )
 
-    def _gradients(self, work: _Work, loss: _Loss) -> Tally:
+    def _gradients(self, work: Work, loss: _Loss) -> Tally:
         """Gradients of all micro-batches, summed over the processes."""
         tally = Tally()
         # FSDP2 takes the mean over processes, which all have parts of one sum.
@@ -241,12 +213,12 @@ class Trainer:
         return tally.summed(self.processes)
 
     def _backward(
-        self, place: int, micro_batch: MicroBatch, work: _Work, loss: _Loss, tally: Tally, factor: float
+        self, place: int, micro_batch: MicroBatch, work: Work, loss: _Loss, tally: Tally, factor: float
     ) -> None:
         batch = collate(micro_batch, work.share(micro_batch), pad_id=self._pad_id, device=self.processes.device)
         inputs = batch.input_ids, batch.attention_mask, batch.predicts, batch.targets
         with self.policy.using(micro_batch.adapter):
-            if self.config.loss.kl and place not in work.reference:
+            if work.needs_reference and place not in work.reference:
                 with torch.no_grad(), self.policy.autocast(), self.policy.reference() as scorer:
                     work.reference[place] = scorer(*inputs)[0]
             with self.policy.autocast():
@@ -276,16 +248,7 @@ class Trainer:
     def _imitation(self, logprobs: Tensor, _: Tensor, batch: Batch, __: Tensor | None) -> tuple[Tensor, TokenTerms]:
         return imitation(logprobs, batch.shares)
 
-    def _apply(self) -> float:
-        """Clip the gradient and take an optimizer step, unless the gradient is not finite; returns its norm."""
-        parameters = [parameter for parameter in self.policy.trained.values() if parameter.grad is not None]
-        norm = nn.utils.clip_grad_norm_(parameters, self.config.optimizer.max_grad_norm)
-        value = float(norm.full_tensor() if isinstance(norm, DTensor) else norm)
-        if math.isfinite(value):
-            self._optimizer.step()
-        return value
-
-    def _watch(self, norm: float, updated: bool, work: _Work) -> None:
+    def _watch(self, norm: float, updated: bool, work: Work) -> None:
         self._not_finite = self._not_finite + 1 if work.computed and not updated else 0
         if self._not_finite >= _MOST_NOT_FINITE:
             raise TrainingError(
@@ -293,69 +256,14 @@ class Trainer:
                 "optimizer.learning_rate, or set compute.precision to f32"
             )
 
-    def _set_rates(self) -> float:
-        factor = rate_factor(self.steps_done, self.config)
-        for group in self._optimizer.param_groups:
-            group["lr"] = group["peak"] * factor
-        return float(max(group["lr"] for group in self._optimizer.param_groups))
-
     def _write_policy(self, folder: Path, weights: Mapping[str, Tensor]) -> None:
         self.policy.save(folder, weights)
         if self._tokenizer is not None:
             self._tokenizer.save_pretrained(folder)
 
-    def _moments(self) -> dict[str, Tensor]:
-        return {
-            f"{name}|{key}": full_tensor(value)
-            for name, parameter in self.policy.trained.items()
-            for key, value in self._optimizer.state.get(parameter, {}).items()
-        }
-
-    def _set_moments(self, moments: Mapping[str, Tensor]) -> None:
-        self._optimizer.state.clear()
-        for place, value in moments.items():
-            name, _, key = place.rpartition("|")
-            parameter = self.policy.trained.get(name)
-            if parameter is None:
-                continue
-            if key == "step":
-                self._optimizer.state[parameter][key] = value
-                continue
-            self._optimizer.state[parameter][key] = torch.zeros_like(parameter)
-            self.policy.assign(self._optimizer.state[parameter][key], value, place)
-
-
-def rate_factor(step: int, config: TrainConfig) -> float:
-    """What the peak learning rate is multiplied by in the update after `step` others."""
-    warmup = config.optimizer.warmup_steps
-    if step < warmup:
-        return (step + 1) / (warmup + 1)
-    progress = min(1.0, (step - warmup) / max(1, config.steps - warmup))
-    if config.optimizer.schedule == "linear":
-        return 1 - progress
-    if config.optimizer.schedule == "cosine":
-        return (1 + math.cos(math.pi * progress)) / 2
-    return 1.0
-
 
 _Loss = Callable[[Tensor, Tensor, Batch, Tensor | None], tuple[Tensor, TokenTerms]]
 
 
-@dataclass(slots=True)
-class _Work:
-    """A step's work, and what its first epoch leaves for the others."""
-
-    counted: list[Row]
-    computed: list[Row]
-    truncated: int
-    tokens: int = 0
-    batches: list[MicroBatch] = field(default_factory=list)
-    """Of this process."""
-    aggregation: Aggregation = field(default_factory=lambda: Aggregation("token", 0))
-    old: dict[int, Tensor] = field(default_factory=dict)
-    """Log-probabilities at the start of the step, by micro-batch."""
-    reference: dict[int, Tensor] = field(default_factory=dict)
-
-    def share(self, batch: MicroBatch) -> Callable[[Row], float]:
-        """What each token of a row weighs in the loss."""
-        return (lambda _: 0.0) if batch.is_idle else self.aggregation.share
+def _mean(values: Sequence[int]) -> float:
+    return sum(values) / len(values) if values else 0.0

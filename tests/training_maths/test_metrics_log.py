@@ -1,0 +1,65 @@
+import json
+import math
+
+import pytest
+from envace_sdk.training.metrics import MetricsLog, Mismatch, RoleMetrics, StepMetrics, read_metrics
+
+from envace_sdk.errors import TrainingError
+
+STEP = StepMetrics(
+    step=3,
+    updated=True,
+    loss=-0.5,
+    grad_norm=1.5,
+    learning_rate=1e-5,
+    rows=8,
+    computed_rows=4,
+    truncated_rows=0,
+    staleness=0.0,
+    tokens=40,
+    computed_tokens=100,
+    roles={"act": RoleMetrics(20, 1.25, 0.0, 0.0)},
+    mismatch=Mismatch(20, 0.01, 0.001, 0.0),
+    seconds=2.0,
+    peak_memory=2**30,
+)
+
+
+def test_numbers_are_flat_and_what_differs_between_runs_is_told_apart():
+    flat = STEP.as_flat()
+    assert flat["act/entropy"] == 1.25
+    assert flat["mismatch/mean_absolute"] == 0.01
+    assert (flat["time/tokens_per_second"], flat["time/peak_memory_gib"]) == (50.0, 1.0)
+    assert all(isinstance(value, float) for value in flat.values())
+
+
+def test_each_step_is_a_line_of_json(tmp_path):
+    with MetricsLog(tmp_path / "run") as log:
+        log.log(1, {"reward": 0.5, "loss": math.nan})
+        log.log(2, {"reward": None})
+    lines = [json.loads(line) for line in log.path.read_text().splitlines()]
+    assert lines == [{"step": 1, "reward": 0.5, "loss": None}, {"step": 2, "reward": None}]
+    assert read_metrics(tmp_path / "run") == lines
+
+
+def test_a_resumed_log_drops_what_came_after_the_checkpoint(tmp_path):
+    with MetricsLog(tmp_path) as log:
+        for step in range(1, 6):
+            log.log(step, {"reward": step})
+    log.path.write_text(log.path.read_text() + '{"step": 6, "rew')
+    with MetricsLog(tmp_path, resume_at=3) as log:
+        log.log(4, {"reward": 40})
+    assert [(line["step"], line["reward"]) for line in read_metrics(tmp_path)] == [(1, 1), (2, 2), (3, 3), (4, 40)]
+
+
+def test_a_new_run_in_an_old_directory_begins_anew(tmp_path):
+    for _ in range(2):
+        with MetricsLog(tmp_path) as log:
+            log.log(1, {"reward": 0})
+    assert len(read_metrics(tmp_path)) == 1
+
+
+def test_a_tracker_that_is_not_installed_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "wandb", None)
+    with pytest.raises(TrainingError, match="wandb is not installed: pip install wandb"):
+        MetricsLog(tmp_path, trackers=["wandb"])
