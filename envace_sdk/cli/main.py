@@ -17,8 +17,10 @@ COMMANDS: Final = {
     "demo": ("envace_sdk.cli.demo_command:demo", "Rehearse a session through a real MCP client."),
     "doctor": ("envace_sdk.cli.doctor_command:doctor", "Say what is installed and works on this machine."),
     "eval": ("envace_sdk.cli.eval_commands:evaluate", "Measure how close a twin comes to the real server."),
+    "guard": ("envace_sdk.cli.guard_commands:guard", "Check policies, score predictions, stop everything at once."),
     "infer": ("envace_sdk.cli.infer_command:infer", "Write a toolset's dynamics from its schemas."),
     "learn": ("envace_sdk.cli.learn_command:learn", "Mine a toolset's dynamics from recordings."),
+    "models": ("envace_sdk.cli.models_commands:models", "Fetch and try the language models that rehearse."),
     "record": ("envace_sdk.cli.record_command:record", "Record a real MCP server, for its twin."),
     "recordings": (
         "envace_sdk.cli.recordings_commands:recordings",

@@ -44,7 +44,10 @@ def load_model(uri: str, **options: Any) -> ChatModel:
     if kind not in _BACKENDS or not rest:
         raise ModelError(f"{uri!r} is not a model's address; one is {_FORMS}")
     module, _, path = _BACKENDS[kind].partition(":")
-    maker: Any = import_module(module, __package__)
+    try:
+        maker: Any = import_module(module, __package__)
+    except ModuleNotFoundError as error:
+        raise ModelError(f"{uri}: {error.name} is not installed; run: pip install 'envace-sdk[train]'") from error
     for part in path.split("."):
         maker = getattr(maker, part)
     try:

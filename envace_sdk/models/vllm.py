@@ -1,0 +1,124 @@
+"""Models that run in this process with vLLM, for throughput on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from envace_sdk.errors import ModelError
+
+from .model import Closing, Completion, Request
+from .worker import Job, Worker
+
+__all__ = ["VLLMModel"]
+
+
+class VLLMModel(Closing):
+    """A vLLM engine in this process. Requests that wait at the same time go to it together; it batches on.
+
+    Args:
+        engine: a `vllm.LLM`. For log-probabilities at the sampling temperature, as `load` sets it up:
+            `logprobs_mode="processed_logprobs"`.
+        name: what labels and reports call it.
+        batch_size: the most requests handed over at once.
+    """
+
+    def __init__(self, engine: Any, *, name: str = "vllm", batch_size: int = 256) -> None:
+        self.name = name
+        self.engine = engine
+        self.tokenizer = engine.get_tokenizer()
+        self._worker: Worker[Request, Completion] = Worker(self._run, batch_size, name=f"decode {name}")
+
+    @classmethod
+    def load(cls, where: str, *, name: str | None = None, batch_size: int = 256, **engine: Any) -> Self:
+        """Start an engine.
+
+        Args:
+            where: a folder or hub id.
+            name: what labels and reports call it; default: `vllm:` and the place.
+            batch_size: the most requests handed over at once.
+            engine: for `vllm.LLM`, such as `dtype` or `gpu_memory_utilization`.
+
+        Raises:
+            ModelError: vLLM is not installed, or cannot load the model.
+        """
+        try:
+            from vllm import LLM
+        except ImportError as error:
+            raise ModelError(f"vLLM is not installed ({error}); see docs/models.md") from error
+        options = {"logprobs_mode": "processed_logprobs", **engine}
+        try:
+            started = LLM(model=where, **options)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ModelError(f"{where}: cannot be loaded with vLLM: {error}") from error
+        return cls(started, name=name or f"vllm:{where}", batch_size=batch_size)
+
+    async def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Answer a batch. Raises: ModelError if the engine fails or is closed."""
+        return await self._worker.do(requests)
+
+    async def close(self) -> None:
+        """End the thread; the engine goes when nobody holds it."""
+        await self._worker.close()
+
+    def _run(self, jobs: Sequence[Job[Request, Completion]]) -> None:
+        ready = []
+        for job in jobs:
+            try:
+                ready.append((job, self._prompt(job.asked), _parameters(job.asked)))
+            except Exception as error:  # a chat template is somebody's program
+                job.failed(ModelError(f"{self.name} refuses the messages: {error}"))
+        prompts = [{"prompt_token_ids": list(prompt)} for _, prompt, _ in ready]
+        try:
+            outputs = self.engine.generate(prompts, [each for *_, each in ready], use_tqdm=False) if ready else []
+        except (ValueError, RuntimeError) as error:
+            raise ModelError(f"{self.name}: decoding failed: {error}") from error
+        for (job, prompt, _), output in zip(ready, outputs, strict=True):
+            job.done(_completion(output.outputs[0], prompt))
+
+    def _prompt(self, request: Request) -> tuple[int, ...]:
+        if request.prompt_ids is not None:
+            return request.prompt_ids
+        ids = self.tokenizer.apply_chat_template(
+            [message.as_json() for message in request.messages or ()],
+            tools=[dict(tool) for tool in request.tools] or None,
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
+        )["input_ids"]
+        return tuple(ids)
+
+
+def _parameters(request: Request) -> Any:
+    from vllm import SamplingParams
+
+    sampling = request.sampling
+    more: dict[str, Any] = {}
+    if request.schema is not None:
+        from vllm.sampling_params import StructuredOutputsParams
+
+        more["structured_outputs"] = StructuredOutputsParams(json=request.schema)
+    return SamplingParams(
+        max_tokens=sampling.max_tokens,
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        seed=sampling.seed,
+        stop=list(sampling.stop),
+        logprobs=0,
+        **more,
+    )
+
+
+def _completion(output: Any, prompt: tuple[int, ...]) -> Completion:
+    token_ids = tuple(output.token_ids)
+    logprobs = None
+    if output.logprobs is not None:
+        steps = zip(token_ids, output.logprobs, strict=True)
+        logprobs = tuple(min(float(step[token].logprob), 0.0) for token, step in steps)
+    return Completion(
+        output.text,
+        token_ids=token_ids,
+        logprobs=logprobs,
+        finish_reason="length" if output.finish_reason == "length" else "stop",
+        prompt_ids=prompt,
+    )
