@@ -65,6 +65,7 @@ def judged(policy: Policy, case: Case, switch: Switch) -> Decision:
     if case.prediction.kind == "none":
         return replace(decision, kind="ask", reasons=(f"it could not be predicted: {case.prediction.reason}",))
     if case.risk.level == "high":
-        reasons = ("its risk is high, and the rule that would commit it is not explicit", *case.risk.reasons)
+        lacks = f": {'; '.join(decision.missing)}" if decision.missing else ""
+        reasons = (f"its risk is high, and the rule that would commit it is not explicit{lacks}", *case.risk.reasons)
         return replace(decision, kind="ask", reasons=reasons)
     return decision

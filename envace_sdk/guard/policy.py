@@ -42,6 +42,8 @@ class Decision:
     """Whether the rule names the tool in full and bounds every argument: only such a one, or a person, lets a high risk
     commit."""
     people: AskPeople = field(default_factory=AskPeople)
+    missing: tuple[str, ...] = ()
+    """What keeps the rule from being explicit, in words."""
 
 
 class Policy(Protocol):
@@ -129,8 +131,9 @@ class RulePolicy:
             if rule.record is not None and (unmet := rule.record.unmet(case.record)):
                 passed.append(f"{name} does not apply: {unmet}")
                 continue
-            explicit = not rule.match.missing(case.action.arguments)
-            return Decision(rule.then, (rule.reason or f"{name} says so", *passed), called, explicit, rule.people)
+            missing = tuple(rule.match.missing(case.action.arguments))
+            reasons = (rule.reason or f"{name} says so", *passed)
+            return Decision(rule.then, reasons, called, not missing, rule.people, missing)
         return Decision(self.default, ("no rule is about it", *passed))
 
     def risk(self, case: Case) -> tuple[RiskLevel, str] | None:
