@@ -19,6 +19,7 @@ double.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Mapping
 from typing import Final
@@ -28,7 +29,7 @@ import rfc8785
 from envace_sdk.errors import EvidenceError
 from envace_sdk.json import Json
 
-__all__ = ["canonical", "digest", "normalise", "restored"]
+__all__ = ["canonical", "digest", "normalise", "read_canonical"]
 
 MARK: Final = "$jcs:"
 _SAFE: Final = 2**53 - 1
@@ -77,17 +78,34 @@ def normalise(value: Json) -> Json:
     raise EvidenceError(f"{type(value).__name__} is not a JSON type")
 
 
-def restored(value: Json) -> Json:
-    """What `normalise` was given, up to what has the same canonical text; texts that are no marks of ours stay."""
+def read_canonical(text: str | bytes) -> Json:
+    """A value whose canonical text is this one.
+
+    Raises:
+        EvidenceError: it is no canonical text.
+    """
+    try:
+        return _restored(json.loads(text, parse_int=_number))
+    except (ValueError, RecursionError) as error:
+        raise EvidenceError(f"this is no canonical text: {error}") from None
+
+
+def _number(text: str) -> int | float:
+    # Beyond the safe integers, the digits are those of the shortest text for a double, not of an integer.
+    number = float(text)
+    return int(text) if -_SAFE <= number <= _SAFE else number
+
+
+def _restored(value: Json) -> Json:
     if isinstance(value, list):
-        return [restored(item) for item in value]
+        return [_restored(item) for item in value]
     if not isinstance(value, dict):
         return value
     if len(value) == 1:
         ((name, inner),) = value.items()
         if name.startswith(MARK):
             return _unmarked(name.removeprefix(MARK), inner)
-    return {name: restored(item) for name, item in value.items()}
+    return {name: _restored(item) for name, item in value.items()}
 
 
 def _unmarked(form: str, inner: Json) -> Json:
@@ -100,7 +118,7 @@ def _unmarked(form: str, inner: Json) -> Json:
             case "utf16":
                 return bytes.fromhex(inner).decode("utf-16-be", "surrogatepass")
             case "object":
-                return {restored(key): restored(item) for key, item in inner}
+                return {_restored(key): _restored(item) for key, item in inner}
     except (TypeError, ValueError) as error:
         raise EvidenceError(f"a canonical text holds a bad {MARK}{form}: {error}") from None
     raise EvidenceError(f"a canonical text holds the unknown form {MARK}{form}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import platformdirs
@@ -12,7 +12,7 @@ from sqlalchemy import URL, Connection
 from sqlalchemy.pool import StaticPool
 
 from envace_sdk.store import migrate as migrations
-from envace_sdk.store.engine import connect, reading, writing
+from envace_sdk.store.engine import connect, errors_named, reading, writing
 
 __all__ = ["Database", "default_path"]
 
@@ -54,6 +54,13 @@ class Database:
         """One state of the database. Raises: StoreError."""
         with _held(self._shared), reading(self.engine) as connection:
             yield connection
+
+    def forget(self) -> None:
+        """Leave nothing of what was deleted in SQLite's log of changes. PostgreSQL does so when it is vacuumed."""
+        if self.engine.dialect.name == "sqlite":
+            # The driver's own connection: a checkpoint cannot run inside a transaction.
+            with _held(self._writer), errors_named(self.engine), closing(self.engine.raw_connection()) as connection:
+                connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """Close all connections."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from typing import Any, Final, Literal, get_args
 
 from envace_sdk.errors import EvidenceError, TamperedError
 from envace_sdk.evidence import canonical
-from envace_sdk.evidence.canonical import restored
+from envace_sdk.evidence.canonical import read_canonical
 from envace_sdk.json import Json
 from envace_sdk.store.types import lookup
 
@@ -100,7 +99,7 @@ class Record:
     def read(cls, text: str) -> Record:
         """The members of a text. Raises: EvidenceError when it is not one of this version."""
         try:
-            found = restored(json.loads(text))
+            found = read_canonical(text)
             if found["format"] != FORMAT:
                 raise EvidenceError(f"it is of the form {found['format']!r}, not {FORMAT!r}")
             once = found["once"]
@@ -127,7 +126,7 @@ class Record:
             "text": text,
             "digest": hashlib.sha256(text.encode()).hexdigest(),
             "previous": self.previous,
-            "at": self.at,
+            "at": time_text(self.at),
             "kind": self.kind,
             "action": self.action,
             "approval": self.approval,

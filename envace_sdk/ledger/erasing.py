@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import Connection, select
 
@@ -13,11 +15,13 @@ from envace_sdk.store.schema import ledger_entries, ledger_payloads, ledger_runs
 from envace_sdk.store.types import json_text, lookup
 
 from . import payloads
+from .entry import time_text
 from .log import Log
 
 __all__ = ["Erasure", "erase"]
 
-_AT_ONCE = 500
+_AT_ONCE: Final = 500
+_ESCAPED: Final = re.compile(r"\\+u([0-9a-fA-F]{4})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,13 @@ def erase(
     if action is not None:
         query = query.where(entry.action == action)
     if before is not None:
-        query = query.where(entry.at < before)
-    forms = () if containing is None else _forms(containing)
+        query = query.where(entry.at < time_text(before))
+    wanted = None if containing is None else _plain(json_text(containing)[1:-1])
     found: dict[str, list[int]] = defaultdict(list)
     digests: list[str] = []
     rows = connection.execute(query.execution_options(yield_per=_AT_ONCE))
     for row in rows:
-        if containing is None or any(form in row.text.casefold() for form in forms):
+        if wanted is None or wanted in _plain(row.text):
             found[row.name].append(row.seq)
             digests.append(row.digest)
     payloads.erase(connection, digests)
@@ -74,7 +78,6 @@ def erase(
     return Erasure({name: tuple(seqs) for name, seqs in found.items()})
 
 
-def _forms(text: str) -> tuple[str, ...]:
-    """How a text stands in JSON, on its own and within JSON in a text."""
-    once = json_text(text)[1:-1]
-    return once.casefold(), json_text(once)[1:-1].casefold(), text.casefold()
+def _plain(text: str) -> str:
+    """JSON, also JSON within texts of JSON, without its escapes and whatever the case."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text).replace("\\", "").casefold()

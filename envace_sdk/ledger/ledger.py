@@ -206,6 +206,9 @@ class Ledger(Log):
         if run is None and action is None and before is None and containing is None:
             raise LedgerError("say which payloads to erase: by run, action, age or text")
         with self._database.writing() as connection:
-            return erase(
+            done = erase(
                 self, connection, run=run, action=action, before=before, containing=containing, by=by, reason=reason
             )
+        if done.count:
+            self._database.forget()
+        return done

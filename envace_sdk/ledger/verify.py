@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, select
 
-from envace_sdk.errors import EvidenceError
+from envace_sdk.errors import EvidenceError, StoreError
 from envace_sdk.store.schema import ledger_entries, ledger_payloads
 from envace_sdk.store.types import lookup
 
@@ -85,9 +85,21 @@ def verify(
     heads: dict[str, tuple[int, str]] = {}
     findings: list[Finding] = []
     unmet = dict(anchors or {}) if run is None else {k: v for k, v in (anchors or {}).items() if k == run}
-    for row in list(chain.runs(connection, run)):
+    try:
+        rows = list(chain.runs(connection, run))
+    except StoreError as error:
+        return Verification(findings=(Finding(run or "", None, "tampered", f"the runs cannot be read: {error}"),))
+    for row in rows:
         found = _Run(row["id"], row["name"])
-        _verify_run(connection, row, found, unmet.pop(found.name, None))
+        try:
+            _verify_run(connection, row, found, unmet.pop(found.name, None))
+        except (
+            TypeError,
+            ValueError,
+            AttributeError,
+            StoreError,
+        ) as error:  # SQLite keeps values of any type in any column
+            found.tampered(None, f"what follows entry {found.length} cannot be read: {error}")
         names += 1
         entries += found.length
         erased += len(found.erased & found.gone.keys())

@@ -33,7 +33,8 @@ def connect(url: str | None, *, durable: bool = False) -> Engine:
 
     Args:
         url: of the database.
-        durable: whether what SQLite has committed must survive a power cut, at the price of a disk flush per commit.
+        durable: whether what SQLite has committed must survive a power cut, at the price of a disk flush per commit,
+            and what it has deleted must be overwritten.
 
     Raises:
         StoreError: the URL is not one, names a database that is not supported, or its driver is not installed.
@@ -45,14 +46,14 @@ def connect(url: str | None, *, durable: bool = False) -> Engine:
         raise StoreError("the database URL cannot be read; expected sqlite:///PATH or postgresql://HOST/NAME") from None
     match parsed.get_backend_name():
         case "sqlite":
-            return _sqlite(parsed, "FULL" if durable else "NORMAL")
+            return _sqlite(parsed, durable)
         case "postgresql" | "postgres":
             return _postgresql(parsed.set(drivername="postgresql+psycopg"))
         case other:
             raise StoreError(f"the store keeps its tables in SQLite or PostgreSQL, not in {other}")
 
 
-def _sqlite(url: URL, synchronous: str) -> Engine:
+def _sqlite(url: URL, durable: bool) -> Engine:
     options: dict[str, Any] = {}
     if url.database in (None, "", ":memory:"):
         options = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
@@ -69,7 +70,8 @@ def _sqlite(url: URL, synchronous: str) -> Engine:
         for pragma in (
             f"busy_timeout={_BUSY_TIMEOUT_MS}",
             "journal_mode=WAL",
-            f"synchronous={synchronous}",
+            f"synchronous={'FULL' if durable else 'NORMAL'}",
+            f"secure_delete={'ON' if durable else 'OFF'}",
             "foreign_keys=ON",
         ):
             connection.execute(f"PRAGMA {pragma}")

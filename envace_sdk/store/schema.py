@@ -110,7 +110,7 @@ ledger_entries = Table(
     Column("text", Text, nullable=False, comment="canonical; all the other columns repeat parts of it"),
     Column("digest", Text, nullable=False, comment="SHA-256 of the text"),
     Column("previous", Text, nullable=False, comment="digest of the entry before"),
-    Column("at", UtcTime, nullable=False),
+    Column("at", Text, nullable=False, comment="RFC 3339, so that its order is that of time"),
     Column("kind", Text, nullable=False),
     Column("action", EscapedText, nullable=True),
     Column("approval", Text, nullable=True),

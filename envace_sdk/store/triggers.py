@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from sqlalchemy import DDL, MetaData, Table, event
+from sqlalchemy.schema import ExecutableDDLElement
 
 __all__ = ["POSTGRESQL", "POSTGRESQL_FUNCTION", "SQLITE", "protect"]
 
@@ -52,8 +53,12 @@ POSTGRESQL: Final = (
 def protect(metadata: MetaData, *tables: Table) -> None:
     """Make the triggers whenever all of the metadata's tables are made, and remove them with the tables."""
     for statement in SQLITE:
-        event.listen(tables[-1], "after_create", DDL(statement).execute_if(dialect="sqlite"))
+        event.listen(tables[-1], "after_create", _in("sqlite", statement))
     for statement in (POSTGRESQL_FUNCTION, *POSTGRESQL):
-        event.listen(tables[-1], "after_create", DDL(statement).execute_if(dialect="postgresql"))
-    dropped = DDL("DROP FUNCTION IF EXISTS envace_append_only() CASCADE").execute_if(dialect="postgresql")
-    event.listen(metadata, "after_drop", dropped)
+        event.listen(tables[-1], "after_create", _in("postgresql", statement))
+    event.listen(metadata, "after_drop", _in("postgresql", "DROP FUNCTION IF EXISTS envace_append_only() CASCADE"))
+
+
+def _in(dialect: str, statement: str) -> ExecutableDDLElement:
+    made: ExecutableDDLElement = DDL(statement)  # type: ignore[no-untyped-call]
+    return made.execute_if(dialect=dialect)

@@ -34,9 +34,13 @@ class EscapedText(TypeDecorator[str]):
         """To the database."""
         return None if value is None else _REFUSED.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
         """From the database."""
-        return None if value is None else _ESCAPE.sub(lambda found: chr(int(found[1], 16)), value)
+        if value is None:
+            return None
+        if not isinstance(value, str):  # SQLite keeps values of any type in any column
+            raise StoreError("a stored value is damaged: it is no text")
+        return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), value)
 
 
 class JsonText(TypeDecorator[Any]):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from envace_sdk.errors import EvidenceError
-from envace_sdk.evidence.canonical import canonical, digest, normalise
+from envace_sdk.evidence.canonical import canonical, digest, normalise, read_canonical
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None))
 TAMPERED = st.sampled_from(["$jcs:int", "$jcs:float", "$jcs:utf16", "$jcs:object", "$jcs:", "0x1f", "d800", "NaN"])
@@ -121,3 +121,17 @@ def test_a_value_nested_too_deeply_is_refused(leaf):
         value = [value]
     with pytest.raises(EvidenceError, match="too deeply"):
         digest(value)
+
+
+@given(VALUES)
+def test_a_canonical_text_is_read_back_as_a_value_with_that_text(value):
+    text = canonical(value)
+    assert canonical(read_canonical(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["{", '{"$jcs:int":"x"}', '{"$jcs:new":1}', '{"$jcs:object":[1]}', '{"$jcs:utf16":"0"}']
+)
+def test_what_is_no_canonical_text_is_refused(text):
+    with pytest.raises(EvidenceError, match="canonical"):
+        read_canonical(text)

@@ -76,7 +76,7 @@ def upgrade() -> None:
         sa.Column("text", sa.Text(), nullable=False, comment="canonical; all the other columns repeat parts of it"),
         sa.Column("digest", sa.Text(), nullable=False, comment="SHA-256 of the text"),
         sa.Column("previous", sa.Text(), nullable=False, comment="digest of the entry before"),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("at", sa.Text(), nullable=False, comment="RFC 3339, so that its order is that of time"),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("action", sa.Text(), nullable=True),
         sa.Column("approval", sa.Text(), nullable=True),
