@@ -128,3 +128,23 @@ def test_names_that_need_care_are_written_with_care():
     assert sources(pairs)[0] == "args['due-date']"
     pairs = [({"args": {"in": n, "a'b": n - 1}}, f"it's\n{n}") for n in (155, 2766, 31)]
     assert sources(pairs)[0] == "'it\\'s\\n' + string(args['in'])"
+
+
+def test_an_object_may_hold_the_time():
+    times = [f"2026-05-{day:02}T10:00:00Z" for day in range(1, 9)]
+    notes = [{"name": f"draft-{place}", "changed": times[0]} for place in range(8)]
+    pairs = [
+        ({"now": time, "args": {"id": place, "note": note}}, note | {"changed": time})
+        for place, (time, note) in enumerate(zip(times, notes, strict=True))
+    ]
+    assert sources(pairs)[0] == "merge(args.note, {'changed': now})"
+
+
+def test_what_errors_contradict_is_looked_for_where_it_was_looked_for_without():
+    scopes = [{"args": {"a": a, "b": b}} for a in range(3, 7) for b in range(4, 9)]
+    targets = [scope["args"]["a"] * scope["args"]["b"] for scope in scopes]
+    targets[7] = -1
+    explainer = Explainer(scopes)
+    assert explainer.explain(targets) == []
+    (best, *_) = explainer.explain(targets, tolerance=0.1)
+    assert (best.source, best.misses) == ("args.a * args.b", 1)

@@ -11,7 +11,7 @@ from typing import Final
 from envace_sdk.json import UNSET
 
 from .evaluating import evaluate
-from .explain import Example, Explanation, explain
+from .explain import Example, Explainer, Explanation
 from .values import same
 
 __all__ = ["Reason", "reason_for", "reason_where_known"]
@@ -47,34 +47,57 @@ class Reason:
 
 
 def reason_for(
-    examples: Sequence[Example], *, refuted: Collection[str] = (), least: int = _ENOUGH, tolerance: float = _TOLERANCE
+    examples: Sequence[Example],
+    *,
+    refuted: Collection[str] = (),
+    least: int = _ENOUGH,
+    tolerance: float = _TOLERANCE,
+    lenient: bool = True,
 ) -> Reason | None:
-    """The expression that explains the examples, or all but a few where that is much simpler; None: nothing does."""
+    """The expression that explains the examples, or all but a few where that is much simpler; None: nothing does.
+
+    Args:
+        examples: the cases.
+        refuted: expressions that it is not.
+        least: it must explain so many.
+        tolerance: the share of the cases that it may miss.
+        lenient: whether it is looked for among those that miss some of the cases that are looked at.
+    """
     if len(examples) < least:
         return None
-    sample = _spread(examples)
-    strict = _first(_explained(sample, 0.0), examples, refuted, least, tolerance)
-    if (strict is not None and strict.cost <= _SIMPLE) or len(examples) < _MANY:
+    asked = _Asked(_spread(examples))
+    strict = _first(asked.explained(0.0), examples, refuted, least, tolerance)
+    if (strict is not None and strict.cost <= _SIMPLE) or len(examples) < _MANY or not lenient:
         return strict
-    lenient = _first(_explained(sample, tolerance), examples, refuted, least, tolerance)
-    if strict is None or (lenient is not None and lenient.cost < _SIMPLER * strict.cost):
-        return lenient
+    loose = _first(asked.explained(tolerance), examples, refuted, least, tolerance)
+    if strict is None or (loose is not None and loose.cost < _SIMPLER * strict.cost):
+        return loose
     return strict
 
 
-_KNOWN: OrderedDict[bytes, list[Explanation]] = OrderedDict()
+_KNOWN: OrderedDict[tuple[bytes, float], list[Explanation]] = OrderedDict()
 
 
-def _explained(examples: Sequence[Example], tolerance: float) -> list[Explanation]:
-    """What explains the examples; the last answers are kept, for each round of learning asks much the same again."""
-    asked = repr((tolerance, [(example.scope, example.target) for example in examples]))
-    digest = hashlib.sha256(asked.encode("utf-8", "surrogatepass")).digest()
-    found = _KNOWN.get(digest)
-    if found is None:
-        found = _KNOWN[digest] = explain(examples, limit=_LIMIT, tolerance=tolerance)
-        if len(_KNOWN) > _KEPT:
-            _KNOWN.popitem(last=False)
-    return found
+class _Asked:
+    """What explains some examples; the last answers are kept, for each round of learning asks much the same again."""
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self._targets = [example.target for example in examples]
+        self._scopes = [example.scope for example in examples]
+        text = repr([(example.scope, example.target) for example in examples])
+        self._digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        self._explainer: Explainer | None = None
+
+    def explained(self, tolerance: float) -> list[Explanation]:
+        """The explanations, where so much may be missed."""
+        key = (self._digest, tolerance)
+        found = _KNOWN.get(key)
+        if found is None:
+            self._explainer = self._explainer or Explainer(self._scopes)
+            found = _KNOWN[key] = self._explainer.explain(self._targets, limit=_LIMIT, tolerance=tolerance)
+            if len(_KNOWN) > _KEPT:
+                _KNOWN.popitem(last=False)
+        return found
 
 
 def reason_where_known(examples: Sequence[Example], *, least: int = _ENOUGH) -> Reason | None:
@@ -95,7 +118,7 @@ def reason_where_known(examples: Sequence[Example], *, least: int = _ENOUGH) -> 
     for name, field in sorted(known, key=lambda place: (-len(known[place]), place))[:_FIELDS]:
         cases = known[name, field]
         if _ENOUGH < len(cases) < len(examples) or best is None:
-            one = reason_for(cases, least=max(least, _ENOUGH + 1))
+            one = reason_for(cases, least=max(least, _ENOUGH + 1), lenient=False)
             if one is not None and field in one.source and (best is None or one.hits > best.hits):
                 best = one
     return best

@@ -31,6 +31,7 @@ _OPERATIONS: dict[str, _Operation] = {
     "%": lambda a, b: math.fmod(a, b) if b else math.nan,
 }
 _SYMMETRIC = frozenset("+*")
+_NUMERIC = frozenset({int, float})
 
 
 def features(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
@@ -141,19 +142,21 @@ class _Problem:
         self.slack = max(rounding.slack for rounding in self.roundings)
 
     def usable(self, term: Term) -> bool:
-        return all(_is_number(term.column[row]) for row in self.rows)
+        column = term.column
+        return all(type(column[row]) in _NUMERIC for row in self.rows)
 
     def pair(self, left: Term, right: Term, operators: str = "+-*/%") -> Iterator[Term]:
         """Whatever one operation on the two may be, rounded or not."""
         self.table.budget.spend(2)
         first = self.rows[0]
         a, b, target = left.column[first], right.column[first], self.targets[0]
+        near = self.slack + 1e-9 * abs(target)
         for operator in operators:
             run = _OPERATIONS[operator]
-            if operator in _SYMMETRIC and right.order < left.order:
-                continue
             # Most pairs end here.
-            if not abs(run(a, b) - target) <= self.slack + 1e-9 * abs(target):
+            if not abs(run(a, b) - target) <= near:
+                continue
+            if operator in _SYMMETRIC and right.order < left.order:
                 continue
             if left is right and operator != "*":
                 continue
@@ -241,20 +244,20 @@ class _Problem:
         targets = self.targets
         for rounding in self.roundings:
             low, high = rounding.low, rounding.high
-            found = simplest([(t + low - v, t + high - v) for v, t in zip(values, targets, strict=True)])
+            found = simplest((t + low - v, t + high - v) for v, t in zip(values, targets, strict=True))
             if found:
                 yield ("+", found, False) if found > 0 else ("-", -found, False)
-            found = simplest([(t + low + v, t + high + v) for v, t in zip(values, targets, strict=True)])
+            found = simplest((t + low + v, t + high + v) for v, t in zip(values, targets, strict=True))
             if found is not None:
                 yield "-", found, True
             ranges = [(t + low, t + high, v) for v, t in zip(values, targets, strict=True) if v]
             if not ranges or any(v == 0 and abs(t) > rounding.slack for v, t in zip(values, targets, strict=True)):
                 continue
-            found = simplest([_quotients(a, b, v) for a, b, v in ranges])
+            found = simplest(_quotients(a, b, v) for a, b, v in ranges)
             if found not in (None, 0, 1):
                 yield "*", found, False
             if found is None or (found not in (0, 1) and abs(found) < 1):
-                inverse = simplest([_inverses(a, b, v) for a, b, v in ranges])
+                inverse = simplest(_inverses(a, b, v) for a, b, v in ranges)
                 if inverse not in (None, 0, 1):
                     yield "/", inverse, False
         if all(isinstance(self.goal.column[row], int) for row in self.rows):
@@ -297,4 +300,4 @@ def _inverses(low: float, high: float, of: float) -> tuple[float, float]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) in _NUMERIC

@@ -13,7 +13,7 @@ from .forms import negated
 from .table import Table
 from .term import Term
 
-__all__ = ["OPPOSITES", "Atom", "bits_of", "later", "rows_of", "told", "with_constant"]
+__all__ = ["OPPOSITES", "Atom", "bits_of", "first_of", "later", "rows_of", "told", "with_constant"]
 
 OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
@@ -52,6 +52,11 @@ def bits_of(rows: Iterable[int]) -> int:
 def rows_of(bits: int) -> list[int]:
     """The bits of a number as rows."""
     return [row for row in range(bits.bit_length()) if bits >> row & 1]
+
+
+def first_of(bits: int) -> int:
+    """The first of the rows that are the bits of a number."""
+    return (bits & -bits).bit_length() - 1
 
 
 def told(column: Sequence[Any]) -> tuple[int, int]:

@@ -103,16 +103,22 @@ def _partial(table: Table, goal: Goal) -> list[tuple[Term, int]]:
     """Plain terms that meet the goal in some rows, those that meet it in most first."""
     found: dict[int, Term] = {}
     for term in _candidates(table, goal):
-        hits = 0
-        for row, (value, target) in enumerate(zip(term.key, goal.key, strict=True)):
-            if value == target:
-                hits |= 1 << row
+        hits = _hits(term, goal)
         if hits.bit_count() >= _LEAST:
             known = found.get(hits)
             if known is None or term.order < known.order:
                 found[hits] = term
     ranked = sorted(found.items(), key=lambda pair: (-pair[0].bit_count(), pair[1].order))
     return [(term, hits) for hits, term in ranked[:_MOST_PARTIAL]]
+
+
+def _hits(term: Term, goal: Goal) -> int:
+    """The rows in which a term meets the goal."""
+    given, wanted = term.places, goal.places
+    hits = 0
+    for key in given.keys() & wanted.keys():
+        hits |= given[key] & wanted[key]
+    return hits
 
 
 def _candidates(table: Table, goal: Goal) -> Iterator[Term]:
@@ -143,11 +149,7 @@ def _solved(table: Table, goal: Goal, rows: list[int], inner: Solver, levels: in
         found = list(islice(_nested(narrow, part, inner, levels - 1), 2))
     for term in found:
         whole = everywhere(table, term)
-        hits = 0
-        for row, (value, target) in enumerate(zip(whole.key, goal.key, strict=True)):
-            if value == target:
-                hits |= 1 << row
-        yield whole, hits
+        yield whole, _hits(whole, goal)
 
 
 def _chosen(table: Table, goal: Goal, first: Term, hits: int, second: Term, others: int) -> Iterator[Term]:

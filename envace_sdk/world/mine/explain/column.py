@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
 
 from envace_sdk.json import UNSET
 
-__all__ = ["FAILED", "Column", "Kind", "column_key", "kind_of", "value_key"]
+from ...expressions.values import to_json_like
+
+__all__ = ["FAILED", "Column", "Kind", "column_key", "kind_of", "places_of", "value_key"]
 
 
 class _Failed(Enum):
@@ -34,19 +36,25 @@ _KINDS: dict[type, Kind] = {
     dict: "object",
     datetime: "time",
 }
+_NO_KIND: Final = {type(None), type(UNSET), type(FAILED)}
 _TRUE, _FALSE = ("true",), ("false",)
+_WRITTEN: Final = json.JSONEncoder(sort_keys=True, default=to_json_like).encode
+"""Times that a scope puts into a list or an object are the text that they become in a document."""
 
 
 def value_key(value: Any) -> Hashable:
     """Hashable, and equal for equal values only: 2 is 2.0, true is not 1, null is not absence."""
+    kind = type(value)
+    if kind is str or kind is int or value is None:
+        return value  # type: ignore[no-any-return]
     if value is True:
         return _TRUE
     if value is False:
         return _FALSE
     if isinstance(value, list | dict):
-        text = json.dumps(value, sort_keys=True)
+        text = _WRITTEN(value)
         # Whole numbers may be written in two ways.
-        return ("json", json.dumps(_plain(value), sort_keys=True) if ".0" in text or "e+" in text else text)
+        return ("json", _WRITTEN(_plain(value)) if ".0" in text or "e+" in text else text)
     if isinstance(value, timedelta):
         return ("duration", value)
     return value  # type: ignore[no-any-return]
@@ -67,14 +75,15 @@ def column_key(column: Iterable[Any]) -> tuple[Hashable, ...]:
     return tuple([value if type(value) is str else value_key(value) for value in column])
 
 
+def places_of(key: Sequence[Hashable]) -> dict[Hashable, int]:
+    """For each key of a value, the rows that it stands in: a bit each."""
+    found: dict[Hashable, int] = {}
+    for row, value in enumerate(key):
+        found[value] = found.get(value, 0) | 1 << row
+    return found
+
+
 def kind_of(column: Iterable[Any]) -> Kind:
     """What the values have in common; null, absent and failed ones do not count."""
-    found: Kind = "nothing"
-    for value in column:
-        if value is None or value is UNSET or value is FAILED:
-            continue
-        kind = _KINDS.get(type(value), "mixed")
-        if found not in {"nothing", kind}:
-            return "mixed"
-        found = kind
-    return found
+    kinds = {_KINDS.get(kind, "mixed") for kind in {type(value) for value in column} - _NO_KIND}
+    return kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "nothing"

@@ -94,7 +94,8 @@ def _presence(table: Table) -> Iterator[Atom]:
 
 def _alike(table: Table, known: Sequence[Term]) -> Iterator[Atom]:
     """Two of the same kind that are equal or not."""
-    alike = [*known, *(term for term in texts(table) if term not in known)]
+    sources = {term.source for term in known}
+    alike = [*known, *(term for term in texts(table) if term.source not in sources)]
     numeric = numbers(table)[: 2 * _MOST_NUMBERS]
     for group in (
         [term for term in alike if term.kind == "text"][:_MOST_ALIKE],
@@ -105,33 +106,40 @@ def _alike(table: Table, known: Sequence[Term]) -> Iterator[Atom]:
             if table.budget.spent:
                 return
             if table.concerns(left, right):
-                yield from _pair_atom(table, "==", left, right)
+                yield from _equal_pair(table, left, right)
 
 
-def _pair_atom(table: Table, operator: str, left: Term, right: Term) -> Iterator[Atom]:
+def _equal_pair(table: Table, left: Term, right: Term) -> Iterator[Atom]:
+    table.budget.spend(table.size // 4)
+    ours, theirs = left.places, right.places
+    yes = 0
+    for key in ours.keys() & theirs.keys():
+        if key is not UNSET:
+            yes |= ours[key] & theirs[key]
+    if yes:
+        absent = ours.get(UNSET, 0) | theirs.get(UNSET, 0)
+        yield from _pair_atom(table, "==", left, right, yes, ((1 << table.size) - 1) & ~absent & ~yes)
+
+
+def _ordered_pair(table: Table, operator: str, left: Term, right: Term) -> Iterator[Atom]:
     table.budget.spend(table.size // 4)
     yes = no = 0
-    if operator == "==":
-        for row, (a, b) in enumerate(zip(left.key, right.key, strict=True)):
-            if a is UNSET or b is UNSET:
-                continue
-            if a == b:
-                yes |= 1 << row
-            else:
-                no |= 1 << row
-    else:
-        compare = COMPARISONS[operator]
-        for row, (a, b) in enumerate(zip(left.column, right.column, strict=True)):
-            if a is UNSET or b is UNSET or a is None or b is None:
-                continue
-            try:
-                holds = compare(a, b)
-            except EnvaceError:
-                continue
-            if holds:
-                yes |= 1 << row
-            else:
-                no |= 1 << row
+    compare = COMPARISONS[operator]
+    for row, (a, b) in enumerate(zip(left.column, right.column, strict=True)):
+        if a is UNSET or b is UNSET or a is None or b is None:
+            continue
+        try:
+            holds = compare(a, b)
+        except EnvaceError:
+            continue
+        if holds:
+            yes |= 1 << row
+        else:
+            no |= 1 << row
+    yield from _pair_atom(table, operator, left, right, yes, no)
+
+
+def _pair_atom(table: Table, operator: str, left: Term, right: Term, yes: int, no: int) -> Iterator[Atom]:
     if yes and no:
         build = later(table.infix, operator, left, right)
         opposite = later(table.infix, OPPOSITES[operator], left, right)
@@ -143,8 +151,8 @@ def _orders(table: Table, known: Sequence[Term]) -> Iterator[Atom]:
         if table.budget.spent:
             return
         if table.concerns(left, right):
-            yield from _pair_atom(table, "<", left, right)
-            yield from _pair_atom(table, ">", left, right)
+            yield from _ordered_pair(table, "<", left, right)
+            yield from _ordered_pair(table, ">", left, right)
 
 
 def _members(table: Table, known: Sequence[Term]) -> Iterator[Atom]:

@@ -56,12 +56,13 @@ def _written(table: Table) -> Iterator[Term]:
 
 
 def _usable(term: Term, goal: Goal, targets: list[str]) -> bool:
-    values = [term.column[row] for row in goal.there]
-    return (
-        all(isinstance(value, str) for value in values)
-        and any(values)
-        and all(value in target for value, target in zip(values, targets, strict=True))
-    )
+    some = False
+    for row, target in zip(goal.there, targets, strict=True):
+        value = term.column[row]
+        if type(value) is not str or value not in target:
+            return False
+        some = some or bool(value)
+    return some
 
 
 def _sum(table: Table, way: list[str | Term]) -> Term | None:

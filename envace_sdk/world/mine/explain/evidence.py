@@ -12,7 +12,7 @@ from envace_sdk.json import UNSET, Json
 from .column import column_key
 from .term import Term
 
-__all__ = ["PER_COST", "SLACK", "complexity", "distinctive", "evidence", "information", "support"]
+__all__ = ["PER_COST", "SLACK", "complexity", "distinctive", "evidence", "information", "signatures", "support"]
 
 _MOST = 36.0
 _MOST_MEMBERS = 5_000
@@ -52,14 +52,19 @@ def distinctive(value: Json) -> bool:
     return information(value) >= 13.0
 
 
-def evidence(scopes: Sequence[Mapping[str, Any]], targets: Sequence[Json]) -> float:
-    """Bits that the targets carry together. An example that repeats another one says nothing new."""
+def evidence(told_apart: Sequence[Hashable], targets: Sequence[Json]) -> float:
+    """Bits that the targets carry together. An example that repeats another one says nothing new.
+
+    Args:
+        told_apart: the signatures of the examples' scopes.
+        targets: their targets.
+    """
     seen: set[Hashable] = set()
     values: set[Hashable] = set()
     keys = column_key(targets)
     more = math.log2(1 + len(set(keys)))
     total = 0.0
-    for signature, key, target in zip(signatures(scopes), keys, targets, strict=True):
+    for signature, key, target in zip(told_apart, keys, targets, strict=True):
         if (signature, key) in seen:
             continue
         seen.add((signature, key))
@@ -81,9 +86,10 @@ def _at_hand(name: str, value: Json) -> Hashable:
 
 
 def _brief(value: Json) -> Hashable:
-    if isinstance(value, list | dict):
+    kind = type(value)
+    if kind is list or kind is dict:
         return len(value)
-    return ("true" if value else "false",) if isinstance(value, bool) else value
+    return ("true" if value else "false",) if kind is bool else value
 
 
 def support(scopes: Sequence[Mapping[str, Any]], targets: Sequence[Json]) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 from envace_sdk.json import UNSET, Json
 
 from .column import column_key, value_key
-from .evidence import evidence
+from .evidence import complexity, evidence, signatures
 from .example import Example, Explanation
 from .families import STAGES
 from .goal import Goal
@@ -28,6 +28,10 @@ _COUNTEREXAMPLES = 12
 _FEW = 6
 _LEAST = 2
 _MOST_BALANCED = 240
+_SCARCE = 2
+"""Only of so many times the examples in a sample, it may show too little."""
+_PLAIN_STAGES = 6
+"""What some examples contradict is believed if it is plain: an elaborate expression fits the rest by chance."""
 _MOST_WORK = 300_000
 """Values computed for one target in all rounds, about."""
 
@@ -48,8 +52,11 @@ class Explainer:
 
     def __init__(self, scopes: Sequence[Mapping[str, Json]]) -> None:
         self.scopes = [timed(scope) for scope in scopes]
+        self.signatures = signatures(self.scopes)
         self._rows = spread(self.scopes)
         self._tables: dict[tuple[int, ...], Table] = {}
+        self._answers: dict[tuple[object, ...], tuple[list[tuple[list[Term], int]], bool]] = {}
+        """What the stages answered, and whether all were asked, by rows, targets and the bits that these carry."""
 
     def explain(self, targets: Sequence[Json], *, limit: int = 5, tolerance: float = 0.0) -> list[Explanation]:
         """As the function `explain` does; one target for each of the scopes.
@@ -70,6 +77,27 @@ class Explainer:
         few = len(counts) <= _FEW
         enough = all(shown[key] >= min(count, 4) for key, count in counts.items()) if few else len(shown) >= _FEW
         return self._rows if enough else sample(self.scopes, targets)
+
+    def answers(
+        self, rows: Sequence[int], goal: Goal, bits: float, stages: int | None
+    ) -> Iterator[tuple[list[Term], int]]:
+        """After each stage, the terms that meet the goal and the work so far.
+
+        Whoever asks again, allowing for more errors, is told what is known.
+        """
+        key = (tuple(rows), goal.key, bits, stages)
+        known, complete = self._answers.get(key, ([], False))
+        yield from known
+        if complete:
+            return
+        told: list[tuple[list[Term], int]] = []
+        table = self.table(rows)
+        for found in Solver(STAGES, bits=bits).by_stage(table, goal, stages=stages):
+            told.append((found, table.budget.used))
+            self._answers[key] = (told, False)
+            if len(told) > len(known):
+                yield told[-1]
+        self._answers[key] = (told, True)
 
     def table(self, rows: Sequence[int]) -> Table:
         """A table of some of the scopes; that of the usual sample is kept."""
@@ -96,7 +124,7 @@ class _Search:
         self.targets = targets
         self.limit = limit
         self.allowed = allowed
-        self.bits = evidence(self.scopes, targets)
+        self.bits = evidence(explainer.signatures, targets)
         self.work = 0
         self._trials: dict[str, Trial] = {}
 
@@ -113,7 +141,7 @@ class _Search:
             if not more or (good and turn):
                 break
             rows = sorted({*rows, *more})
-        if not good and len(rows) < len(self.scopes):
+        if not good and len(self.scopes) >= _SCARCE * SAMPLE:
             balanced = self._balanced()
             good = self._holding(self._solved(balanced)) if balanced else []
         if not good and self.allowed:
@@ -147,18 +175,22 @@ class _Search:
         for turn in range(_TRIES):
             taken = min(len(self.scopes), max(4, size - turn * size // (2 * _TRIES)))
             chosen = sorted(random.sample(range(len(self.scopes)), taken))
-            good = self._holding(self._solved(chosen))
+            good = self._holding(self._solved(chosen, _PLAIN_STAGES))
             if good:
                 return good
         return []
 
-    def _solved(self, rows: list[int]) -> list[Term]:
+    def _solved(self, rows: list[int], stages: int | None = None) -> list[Term]:
         goal = Goal([self.targets[row] for row in rows])
         if self.work > _MOST_WORK:
             return []
-        table = self.explainer.table(rows)
-        found = Solver(STAGES, bits=self.bits, holds=self._holds).solve(table, goal)
-        self.work += table.budget.used
+        met: list[Term] = []
+        before = self.work
+        for met, work in self.explainer.answers(rows, goal, self.bits, stages):
+            self.work = before + work
+            if any(complexity(term) <= self.bits and self._holds(term) for term in met):
+                break
+        found = Solver.ranked(met, goal, self.bits)
         return found[: 2 * self.limit] + [term for term in found[2 * self.limit :] if term.source in self._trials]
 
     def _holds(self, term: Term) -> bool:

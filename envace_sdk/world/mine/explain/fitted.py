@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from envace_sdk.json import UNSET, Json
 
 from ...expressions.arithmetic import COMPARISONS
-from .atoms import Atom, bits_of, told, with_constant
+from .atoms import Atom, bits_of, first_of, told, with_constant
 from .evidence import information
 from .fitting import roundest
 from .lookups import places
@@ -22,6 +22,7 @@ __all__ = ["equalities", "fitted_atoms"]
 _MOST_MEASURED = 60
 _MOST_ALIKE = 40
 _FEW = 6
+_NUMERIC = frozenset({int, float})
 
 
 def fitted_atoms(table: Table, yes: Sequence[int], no: Sequence[int]) -> Iterator[Atom]:
@@ -29,8 +30,9 @@ def fitted_atoms(table: Table, yes: Sequence[int], no: Sequence[int]) -> Iterato
     table.budget.spend((len(yes) + len(no)) * _MOST_MEASURED // 2)
     for term in [term for term in numbers(table) if table.concerns(term)][:_MOST_MEASURED]:
         yield from _threshold(table, term, yes, no)
+    wanted, unwanted = bits_of(yes), bits_of(no)
     for groups in _grouped(table):
-        yield from _choices(table, groups, yes, no)
+        yield from _choices(table, groups, wanted, unwanted)
 
 
 def _threshold(table: Table, term: Term, yes: Sequence[int], no: Sequence[int]) -> Iterator[Atom]:
@@ -51,7 +53,7 @@ def _threshold(table: Table, term: Term, yes: Sequence[int], no: Sequence[int]) 
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) in _NUMERIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ class _Groups:
     """The rows by the value of a term that has few values."""
 
     term: Term
-    rows: tuple[tuple[int, ...], ...]
+    rows: tuple[int, ...]
+    """A bit each."""
     there: int
 
 
@@ -73,36 +76,35 @@ def _group(table: Table) -> list[_Groups]:
     for term in [*places(table), *texts(table)[:_MOST_ALIKE]]:
         if term.kind not in {"text", "number"} or not table.concerns(term):
             continue
-        groups: dict[Hashable, list[int]] = {}
-        null = 0
-        for row, key in enumerate(term.key):
-            if key is None:
-                null |= 1 << row
-            elif key is not UNSET:
-                groups.setdefault(key, []).append(row)
+        groups = [rows for key, rows in term.places.items() if key is not None and key is not UNSET]
         if len(groups) >= 2 and (len(groups) <= _FEW or len(groups) * 3 <= table.size):
-            there = null | bits_of(row for rows in groups.values() for row in rows)
-            found.append(_Groups(term, tuple(tuple(rows) for rows in groups.values()), there))
+            there = ((1 << table.size) - 1) & ~term.places.get(UNSET, 0)
+            found.append(_Groups(term, tuple(groups), there))
     return found
 
 
 def equalities(table: Table) -> Iterator[Atom]:
     """A value that is met more than once among few."""
     for groups in _grouped(table):
-        for rows in groups.rows:
-            if len(rows) >= 2:
-                bits = bits_of(rows)
-                value = groups.term.column[rows[0]]
+        for bits in groups.rows:
+            if bits.bit_count() >= 2:
+                value = groups.term.column[first_of(bits)]
                 yield with_constant(table, groups.term, "==", value, bits, groups.there & ~bits)
 
 
-def _choices(table: Table, groups: _Groups, yes: Sequence[int], no: Sequence[int]) -> Iterator[Atom]:
+def _several(rows: int) -> bool:
+    return rows.bit_count() >= 2
+
+
+def _choices(table: Table, groups: _Groups, yes: int, no: int) -> Iterator[Atom]:
     """One of a few values, which only one side has."""
-    for side in (set(yes), set(no)):
-        chosen = [rows for rows in groups.rows if not side.isdisjoint(rows)]
-        if 2 <= len(chosen) <= _FEW and len(chosen) < len(groups.rows) and all(len(rows) >= 2 for rows in chosen):
-            bits = bits_of(row for rows in chosen for row in rows)
-            values = [groups.term.column[rows[0]] for rows in chosen]
+    for side in (yes, no):
+        chosen = [rows for rows in groups.rows if rows & side]
+        if 2 <= len(chosen) <= _FEW and len(chosen) < len(groups.rows) and all(map(_several, chosen)):
+            bits = 0
+            for rows in chosen:
+                bits |= rows
+            values = [groups.term.column[first_of(rows)] for rows in chosen]
             yield _one_of(table, groups.term, values, bits, groups.there & ~bits)
 
 

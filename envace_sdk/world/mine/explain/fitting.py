@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -63,10 +63,18 @@ def _decimals(value: float) -> int:
     return len(text.partition(".")[2]) if "e" not in text else 99
 
 
-def simplest(ranges: Sequence[tuple[float, float]]) -> Json:
+def simplest(ranges: Iterable[tuple[float, float]]) -> Json:
     """The number with the fewest decimals that lies in all of the ranges, or None."""
-    low, high = max(low for low, _ in ranges), min(high for _, high in ranges)
-    if not low <= high or math.isinf(low) or math.isinf(high) or max(abs(low), abs(high)) > 1e15:
+    low, high = -math.inf, math.inf
+    for lowest, highest in ranges:
+        if lowest > low:
+            low = lowest
+        if highest < high:
+            high = highest
+        # Ranges that have nothing in common show that soon.
+        if not low <= high:
+            return None
+    if math.isinf(low) or math.isinf(high) or max(abs(low), abs(high)) > 1e15:
         return None
     if low <= 0 <= high:
         return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from envace_sdk.json import UNSET
@@ -30,7 +29,7 @@ def default(table: Table, term: Term, otherwise: Term) -> Term:
 def everywhere(table: Table, term: Term) -> Term:
     """A term that was found in some of the rows, in all of them."""
     table.budget.spend(table.size)
-    return replace(term, column=tuple(values(term.source, table.scopes)))
+    return term.with_column(tuple(values(term.source, table.scopes)))
 
 
 def has(table: Table, term: Term) -> Term:

@@ -75,7 +75,8 @@ class Loop:
         self.own = list(found)
         """Paths of the elements themselves."""
         for term in [*places(self.table)[:_MOST_OUTER], *_other_lists(self.table)]:
-            column = tuple(term.column[row] for row in self.owners)
+            outer = term.column
+            column = tuple([outer[row] for row in self.owners])
             found.append(Term(term.source, column, term.cost, term.level, term.leaves))
         return sorted(found, key=lambda term: term.order)
 

@@ -35,11 +35,9 @@ class Solver:
         *,
         depth: int = 3,
         bits: float | None = None,
-        holds: Callable[[Term], bool] = lambda _: True,
     ) -> None:
         self._stages = stages
         self._bits = bits
-        self._holds = holds
         self.depth = depth
         """How many more levels of parts may be explained on their own."""
 
@@ -49,22 +47,37 @@ class Solver:
 
     def solve(self, table: Table, goal: Goal, *, stages: int | None = None) -> list[Term]:
         """The terms that meet the goal, best first; of the first stage that has one the targets suffice to believe."""
+        bits = self._evidence(table, goal)
+        found: list[Term] = []
+        for found in self.by_stage(table, goal, stages=stages):
+            if any(complexity(term) <= bits for term in found):
+                break
+        return self.ranked(found, goal, bits)
+
+    def _evidence(self, table: Table, goal: Goal) -> float:
+        return evidence(table.signatures, goal.column) if self._bits is None else self._bits
+
+    def by_stage(self, table: Table, goal: Goal, *, stages: int | None = None) -> Iterator[list[Term]]:
+        """The terms that meet the goal, after each stage: whoever asks decides when to stop."""
+        bits = self._evidence(table, goal)
         found: dict[str, Term] = {}
-        bits = evidence(table.scopes, goal.column) if self._bits is None else self._bits
         # One case alone shows a value, and perhaps a copy, but not how anything hangs together.
         last = 1 if table.distinct < 2 else stages
         for stage in self._stages[:last]:
             if PER_COST * stage.least > bits + SLACK:
-                break
+                return
             for family in stage.families:
                 if table.budget.spent:
                     break
                 for term in family(table, goal, self):
                     if term.cost <= 1 or not term.leaves or complexity(term) <= bits + SLACK:
                         found.setdefault(term.source, term)
-            if any(complexity(term) <= bits and self._holds(term) for term in found.values()):
-                break
-        return sorted(found.values(), key=lambda term: (self._rank(term, goal, bits), term.order))
+            yield list(found.values())
+
+    @staticmethod
+    def ranked(found: Sequence[Term], goal: Goal, bits: float) -> list[Term]:
+        """The terms, best first; those last that the targets do not suffice to believe."""
+        return sorted(found, key=lambda term: (Solver._rank(term, goal, bits), term.order))
 
     @staticmethod
     def _rank(term: Term, goal: Goal, bits: float) -> int:

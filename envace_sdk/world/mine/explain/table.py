@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 from envace_sdk.errors import EnvaceError
@@ -55,7 +55,12 @@ class Table:
     @cached_property
     def distinct(self) -> int:
         """How many rows differ from each other."""
-        return len(set(signatures(self.scopes)))
+        return len(set(self.signatures))
+
+    @cached_property
+    def signatures(self) -> list[Hashable]:
+        """What tells the rows apart, besides the time, as far as it lies at hand."""
+        return signatures(self.scopes)
 
     @property
     def size(self) -> int:
@@ -65,6 +70,8 @@ class Table:
     def narrowed(self, rows: Sequence[int]) -> Table:
         """Some of the rows as a table."""
         made = Table([self.scopes[row] for row in rows], self.budget, self.focus)
+        known = self.signatures
+        made.signatures = [known[row] for row in rows]
         for name in _SHARED:
             if name in self.facts:
                 self.budget.spend(len(self.facts[name]) * len(rows) // 8)
@@ -102,23 +109,24 @@ class Table:
         first = columns[0][0] if columns and columns[0] else None
         self.budget.spend(self.size * (1 + (len(first) >> 11 if isinstance(first, str | list) else 0)))
         self._scope.steps = MAX_STEPS
-        return tuple([self._one(run, values) for values in zip(*columns, strict=True)])
-
-    def _one(self, run: Callable[..., Any], values: tuple[Any, ...]) -> Any:
-        for value in values:
-            if value is UNSET or value is FAILED:
-                return value
-        try:
-            return run(*values)
-        except AbsentError:
-            return UNSET
-        except EnvaceError:
-            return FAILED
+        made: list[Any] = []
+        for values in zip(*columns, strict=True):
+            for value in values:
+                if value is UNSET or value is FAILED:
+                    made.append(value)
+                    break
+            else:
+                try:
+                    made.append(run(*values))
+                except AbsentError:
+                    made.append(UNSET)
+                except EnvaceError:
+                    made.append(FAILED)
+        return tuple(made)
 
     def call(self, name: str, *terms: Term, cost: int = 1) -> Term:
         """A function of the language."""
-        run, scope = FUNCTIONS[name].run, self._scope
-        column = self.rows(lambda *values: run(scope, *values), [term.column for term in terms])
+        column = self.rows(partial(FUNCTIONS[name].run, self._scope), [term.column for term in terms])
         first, *rest = terms
         if name in _METHODS:
             inner = ", ".join(term.source for term in rest)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from .column import Column, Kind, column_key, kind_of
+from .column import Column, Kind, column_key, kind_of, places_of
 from .writing import Level
 
 __all__ = ["Term"]
@@ -14,9 +14,9 @@ __all__ = ["Term"]
 _ROOTS = {"args": 1, "entity": 2, "session": 3}
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Term:
-    """An expression, how large it is, and its values."""
+    """An expression, how large it is, and its values. It is not changed once it is made."""
 
     source: str
     column: Column = field(repr=False)
@@ -41,10 +41,19 @@ class Term:
         """Equal for terms with equal values."""
         return column_key(self.column)
 
+    @cached_property
+    def places(self) -> dict[Hashable, int]:
+        """For each of its values, by key, the rows in which it has it: a bit each."""
+        return places_of(self.key)
+
+    def with_column(self, column: Column) -> Term:
+        """The same expression, with its values in other rows."""
+        return Term(self.source, column, self.cost, self.level, self.leaves, self.fitted)
+
     def of_rows(self, rows: Sequence[int]) -> Term:
         """The same expression in some of the rows."""
         column = self.column
-        made = replace(self, column=tuple([column[row] for row in rows]))
+        made = self.with_column(tuple([column[row] for row in rows]))
         known = self.__dict__.get("key")
         if known is not None:
             made.__dict__["key"] = tuple([known[row] for row in rows])
