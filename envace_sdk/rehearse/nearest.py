@@ -35,12 +35,13 @@ class Nearest:
                 if len(held) < _MOST:
                     held.append(fixture)
 
-    def find(self, call: ToolCall, count: int) -> Sequence[Fixture]:
+    def find(self, call: ToolCall, count: int, *, without: str | None = None) -> Sequence[Fixture]:
         """The recorded calls most like this one, most alike first; of equals, the one that was recorded first.
 
         An error stands among them where there is one at all, so that whoever is shown them sees how the tool refuses.
+        `without` names an episode whose calls are passed over.
         """
-        held = self._by_tool.get(call.name, [])
+        held = [fixture for fixture in self._by_tool.get(call.name, []) if fixture.episode != without]
         if not held or count < 1:
             return ()
         scored = [(-_likeness(call.arguments, f.call.arguments), n, f) for n, f in enumerate(held)]

@@ -62,7 +62,15 @@ class RehearsalPrompts:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_nearest", Nearest(self.fixtures))
 
-    def messages(self, tool: Tool, call: ToolCall, state: State, history: Sequence[Step] = ()) -> tuple[Message, ...]:
+    def messages(
+        self,
+        tool: Tool,
+        call: ToolCall,
+        state: State,
+        history: Sequence[Step] = (),
+        *,
+        without: str | None = None,
+    ) -> tuple[Message, ...]:
         """The prompt for one call.
 
         Args:
@@ -70,9 +78,10 @@ class RehearsalPrompts:
             call: the call.
             state: the world before it.
             history: earlier calls with their answers, oldest first.
+            without: a recorded episode that is not told of, because the call is from it.
         """
         settings = self.settings
-        nearest = self._nearest.find(call, settings.examples)
+        nearest = self._nearest.find(call, settings.examples, without=without)
         return rehearse_prompt(
             tool,
             call,

@@ -86,6 +86,8 @@ class WitnessCall(_Model):
     arguments: dict[str, Json] = Field(default_factory=dict)
     expect: Outcome | Literal["error"] = "success"
     """What the call must come to; `error`: an error of whatever kind."""
+    turn: int = Field(default=0, ge=0)
+    """In a conversation, what it is made for: 0 for the instruction, 1 for the first follow-up, …"""
 
 
 class Task(_Model):
@@ -107,7 +109,7 @@ class Task(_Model):
     witness: list[WitnessCall] | None = None
     """Calls that solve the task, together with `answer`; None when nobody has shown that it can be solved."""
     answer: str = ""
-    """The witness's final answer."""
+    """The witness's final answer; in a conversation, an answer a line, as many as the user's messages."""
 
     @model_validator(mode="after")
     def _distinct_items(self) -> Self:

@@ -105,6 +105,14 @@ class Upstream(Protocol):
         """
         ...
 
+    async def ask_raw(self, method: str, params: Mapping[str, Json]) -> dict[str, Json]:
+        """The answer to any request as it came: `{"result": …}`, or `{"error": …}` where the server refused.
+
+        Raises:
+            UpstreamError: the server is gone, or does not answer in time.
+        """
+        ...
+
     async def close(self) -> None:
         """End the connection, and the process where there is one. Closing twice is harmless."""
         ...

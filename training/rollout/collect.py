@@ -17,12 +17,15 @@ from envace_sdk.world.state import State
 from ..rewards import Rewarder
 from ..rollout_config import RolloutConfig, Source
 from ..rows import Role
+from ..segments import Rendering
+from ..tokens import ChatTokens
 from ..trajectory import Trajectory
 from .lockstep import LockStep
 from .player import Player
 from .schedule import source_of
 from .scripts import Script, SplitScript
 from .stage import Stage, ToolClient, ToolClients
+from .stream import StreamScript
 
 __all__ = ["Case", "RolloutSource"]
 
@@ -39,6 +42,12 @@ class Case:
         """The task's name among those of all toolsets."""
         return f"{self.environment.toolset.name}/{self.task.id}"
 
+    @property
+    def tools(self) -> dict[str, Tool]:
+        """By name, the tools that are shown."""
+        shown = self.task.tools
+        return {tool.name: tool for tool in self.environment.toolset if shown is None or tool.name in shown}
+
 
 class RolloutSource:
     """Makes trajectories, and rewards them.
@@ -51,9 +60,12 @@ class RolloutSource:
         examples: by toolset, whole conversations that the acting role is shown first.
         seed: of everything random here; the models' sampling is seeded by it too.
         constrained: constrain rehearsals to the tools' schemas; for evaluation.
+        rendering: `split` or `stream`.
+        tokens: of the model; `stream` needs them.
 
     Raises:
-        TrainingError: the schedule asks for a real server, and there is none.
+        TrainingError: the schedule asks for a real server, and there is none; a stream, and there are no tokens, two
+            models, or several calls in an act.
     """
 
     def __init__(
@@ -66,6 +78,8 @@ class RolloutSource:
         examples: Mapping[str, Sequence[Sequence[Message]]] | None = None,
         seed: int = 0,
         constrained: bool = False,
+        rendering: Rendering = "split",
+        tokens: ChatTokens | None = None,
     ) -> None:
         if config.schedule.needs_real and not clients:
             raise TrainingError("rollout.schedule asks for a real server, and none was given")
@@ -78,6 +92,16 @@ class RolloutSource:
         self._examples = examples or {}
         self._seed = seed
         self._constrained = constrained
+        self._tokens = None
+        self.rendering = rendering
+        if rendering == "stream":
+            if tokens is None or self.models["act"] is not self.models["rehearse"]:
+                raise TrainingError("rendering: stream needs one model for both roles that says which tokens it uses")
+            if config.max_calls > 1:
+                raise TrainingError(
+                    f"rendering: stream has one call an act; rollout.max_calls is {config.max_calls}"
+                )
+            self._tokens = tokens
         self._form = tool_format(config.format)
         self._prompts: dict[int, RehearsalPrompts] = {}
         self.batches: list[int] = []
@@ -142,13 +166,12 @@ class RolloutSource:
         lockstep: LockStep,
         client: ToolClient | None,
     ) -> Player:
-        shown = case.task.tools
-        tools = {tool.name: tool for tool in case.environment.toolset if shown is None or tool.name in shown}
+        tools = case.tools
         return Player(
             case.task,
             tools,
             Stage(case.environment, case.task, start),
-            self._script(case, list(tools.values())),
+            self.script(case, list(tools.values())),
             lockstep,
             self.config,
             trajectory,
@@ -157,17 +180,16 @@ class RolloutSource:
             client,
         )
 
-    def _script(self, case: Case, tools: Sequence[Tool]) -> Script:
-        return SplitScript(
-            tools,
-            self._form,
-            self.config,
-            self._prompts_of(case.environment),
-            self._examples.get(case.environment.toolset.name, ()),
-            self._constrained,
-        )
+    def script(self, case: Case, tools: Sequence[Tool]) -> Script:
+        """How a trajectory of the case is put to the model."""
+        examples = self._examples.get(case.environment.toolset.name, ())
+        if self._tokens is not None:
+            return StreamScript(tools, self._form, self.config, self._tokens, examples)
+        prompts = self.prompts(case.environment)
+        return SplitScript(tools, self._form, self.config, prompts, examples, self._constrained)
 
-    def _prompts_of(self, environment: Environment) -> RehearsalPrompts:
+    def prompts(self, environment: Environment) -> RehearsalPrompts:
+        """The rehearsing role's prompts for a toolset."""
         found = self._prompts.get(id(environment))
         if found is None:
             config = self.config

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from envace_sdk.models import ChatModel, Completion, Request
 
 from ..rows import Role
 
-__all__ = ["LockStep"]
+__all__ = ["Asker", "LockStep"]
 
 T = TypeVar("T")
+
+
+class Asker(Protocol):
+    """Whoever gets completions for a player."""
+
+    async def ask(self, role: Role, request: Request, *, order: tuple[int, ...]) -> Completion:
+        """What the model says in the role. Raises: ModelError when it cannot be run."""
+        ...
+
+    def away(self) -> AbstractContextManager[None]:
+        """While the player waits for something else."""
+        ...
 
 
 @dataclass(slots=True)

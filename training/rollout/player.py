@@ -14,7 +14,7 @@ from envace_sdk.tools.model import Tool, ToolCall, ToolResult
 
 from ..rollout_config import RolloutConfig
 from ..trajectory import Ending, Trajectory, Turn
-from .lockstep import LockStep
+from .lockstep import Asker
 from .scripts import Script
 from .stage import Stage, ToolClient
 
@@ -40,7 +40,7 @@ class Player:
         tools: by name, what is shown.
         stage: where calls happen.
         script: how it is put to the model.
-        lockstep: who asks the model.
+        asker: who asks the model.
         config: the limits.
         trajectory: where it is written down.
         place: the player's place among those that play at once.
@@ -52,7 +52,7 @@ class Player:
     tools: dict[str, Tool]
     stage: Stage
     script: Script
-    lockstep: LockStep
+    asker: Asker
     config: RolloutConfig
     trajectory: Trajectory
     place: tuple[int, ...]
@@ -90,7 +90,7 @@ class Player:
             self.script.user(waiting.pop(0))
 
     async def _act(self) -> Parsed | None:
-        completion = await self.lockstep.ask("act", self.script.act(self._number()), order=self.place)
+        completion = await self.asker.ask("act", self.script.act(self._number()), order=self.place)
         turn = Turn("act", completion.text, completion)
         if completion.finish_reason != "stop":
             self._cut_off(turn, completion)
@@ -132,7 +132,7 @@ class Player:
                 self._count_error()
             return
         request = self.script.rehearse(tool, call, before, self._number())
-        completion = await self.lockstep.ask("rehearse", request, order=self.place)
+        completion = await self.asker.ask("rehearse", request, order=self.place)
         self._imagined(call, tool, completion, truth)
 
     def _imagined(self, call: ToolCall, tool: Tool, completion: Completion, truth: Rehearsal) -> None:
@@ -153,7 +153,7 @@ class Player:
 
     async def _ask_real(self, call: ToolCall, client: ToolClient) -> None:
         try:
-            with self.lockstep.away():
+            with self.asker.away():
                 result = await client.call(call)
             self.stage.observe(call, result)
         except UpstreamError as error:

@@ -16,6 +16,7 @@ from envace_sdk.roles import (
     act_prompt,
     openai_tools,
     parse_response,
+    render_response,
     response_schema,
 )
 from envace_sdk.roles.stream import Parsed
@@ -60,6 +61,14 @@ class Script(Protocol):
 
     def responded(self, call: ToolCall, result: ToolResult, completion: Completion | None = None) -> None:
         """The call was answered; with the completion where the policy wrote the answer."""
+        ...
+
+    def write_act(self, call: ToolCall | None, answer: str = "") -> str:
+        """What the policy should write for a call, or for a final answer."""
+        ...
+
+    def write_response(self, result: ToolResult) -> str:
+        """What the policy should write for a result."""
         ...
 
 
@@ -135,6 +144,14 @@ class SplitScript:
         """As the format's tool message; and as history of the rehearsing role."""
         self._conversation.append(self.form.result(call, result))
         self._steps.append((call, result))
+
+    def write_act(self, call: ToolCall | None, answer: str = "") -> str:
+        """As the format writes it."""
+        return answer if call is None else self.form.render_call(call.name, call.arguments)
+
+    def write_response(self, result: ToolResult) -> str:
+        """In its tag."""
+        return render_response(result)
 
 
 def _sampling(limits: RoleLimits, seed: int) -> Sampling:

@@ -6,7 +6,7 @@ ladder; the checklist is judged by this world, and nothing that was merely imagi
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Protocol
 
 from envace_sdk.rehearse.base import Rehearsal
@@ -51,11 +51,18 @@ class Stage:
     def __init__(self, environment: Environment, task: Task, start: State) -> None:
         self.environment = environment
         self._attempt = Attempt(environment, task, start=start)
+        self.latest: Rehearsal | None = None
+        """What the ladder answered last."""
 
     @property
     def state(self) -> State:
         """The world as it is."""
         return self._attempt.world.state
+
+    @property
+    def calls(self) -> Sequence[CallRecord]:
+        """What has been called, with what it truly came to."""
+        return self._attempt.calls
 
     async def rehearse(self, call: ToolCall) -> Rehearsal:
         """Let the call happen, by the ladder.
@@ -65,6 +72,7 @@ class Stage:
         """
         rehearsal = await self.environment.call(self._attempt.world, call)
         self._attempt.calls.append(CallRecord.of(call, rehearsal))
+        self.latest = rehearsal
         return rehearsal
 
     def observe(self, call: ToolCall, result: ToolResult) -> None:

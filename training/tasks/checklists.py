@@ -72,7 +72,7 @@ async def checklist(
     if run.changes and not demands and all(change.kind != "created" for change in run.changes):
         return None
     return [
-        *(_item(f"goal-{n}", one, 1.0) for n, one in enumerate(_distinct([*wanted, *demands]), 1)),
+        *(_item(f"goal-{n}", one) for n, one in enumerate(_distinct([*wanted, *demands]), 1)),
         *(_item(f"guard-{n}", one, _GUARD) for n, one in enumerate(_distinct([_nothing_else(run), *guards]), 1)),
     ]
 
@@ -82,8 +82,8 @@ def forbidden(tool: str) -> Wanted:
     return Wanted(f"{tool} was not called.", f"called({_cel(tool)}) == 0")
 
 
-def _item(name: str, wanted: Wanted, weight: float) -> ChecklistItem:
-    return ChecklistItem(id=name, says=wanted.says, that=wanted.that, weight=weight)
+def _item(name: str, wanted: Wanted, factor: float = 1.0) -> ChecklistItem:
+    return ChecklistItem(id=name, says=wanted.says, that=wanted.that, weight=wanted.weight * factor)
 
 
 def _distinct(wanted: Sequence[Wanted]) -> list[Wanted]:

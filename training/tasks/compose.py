@@ -23,6 +23,8 @@ __all__ = ["Composer", "Draft"]
 
 _SINGLE: Final[tuple[Kind, ...]] = ("read", "search", "compute", "change", "refused")
 _TOOLS_TRIED: Final = 5
+_SEPARATORS: Final = (" ", "\n")
+"""Between two answers: in one message, or in two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,8 @@ class Composer:
             return None
         template = f"{kind}({first.template},{second.template})"
         wanted = (*first.wanted, *second.wanted)
-        steps = (*first.steps, *(step for step in second.steps if step not in first.steps))
+        turn = 1 if kind == "conversation" else 0
+        steps = (*first.steps, *(replace(step, turn=turn) for step in second.steps if step not in first.steps))
         if kind == "conversation":
             turns: tuple[str, ...] = (
                 first.request,
@@ -127,7 +130,8 @@ class Composer:
             turns = (
                 f"{first.request} {random.choice(['Besides that:', 'And one more thing:', 'Then:'])} {second.request}",
             )
-        return Draft(kind, template, turns, steps, f"{first.reply} {second.reply}", wanted)
+        answer = f"{first.reply}{_SEPARATORS[turn]}{second.reply}"
+        return Draft(kind, template, turns, steps, answer, wanted)
 
     async def _unavailable(self, state: State, random: Random, shown: Collection[str]) -> Draft | None:
         """A wish for which the tool is not there."""
@@ -176,7 +180,7 @@ class Composer:
         steps = (Step(call), *(goal.steps if holds else ()))
         template = f"conditional/{'yes' if holds else 'no'}/{call.name}/{goal.template}"
         tool = call.name
-        looked_up = Wanted(f"{tool} was called.", f'called("{tool}") >= 1')
+        looked_up = Wanted(f"{tool} was called.", f'called("{tool}") >= 1', 0.5)
         if holds:
             return Draft("conditional", template, (request,), steps, goal.reply, (*goal.wanted, looked_up))
         answer = sentence(f"the {words(field)} of {noun} is {value_words(value)}, so I have changed nothing")

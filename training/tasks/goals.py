@@ -42,6 +42,8 @@ _EFFECTS: Final[dict[str, frozenset[str]]] = {
 }
 _TRIES: Final = 12
 _MOST_FOUND: Final = 4
+_ON_THE_WAY: Final = 0.5
+"""Weight of a call that only leads to what is wanted."""
 _TEXT: Final = 40
 """Characters above which a text counts as free: what of it is passed on is not checked word by word."""
 
@@ -52,6 +54,8 @@ class Step:
 
     call: ToolCall
     expect: Outcome = "success"
+    turn: int = 0
+    """Which of the user's messages it is made for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class Wanted:
 
     says: str
     that: str
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +209,7 @@ class Goals:
         )
         wanted = [
             *(Wanted(f"The answer names {key}.", said([key])) for key in keys),
-            Wanted(f"{tool.name} was called.", _called(aim.call, tool)),
+            Wanted(f"{tool.name} was called.", _called(aim.call, tool), _ON_THE_WAY),
         ]
         reply = sentence(f"I found {listed(keys)}")
         template = f"search/{tool.name}/{'+'.join(sorted(narrowing))}"
@@ -240,10 +245,9 @@ class Goals:
         _, way, told = await self._hide(tool, arguments, state, random, shown)
         looked = [f"attempted({_cel(step.name)}, {_cel(dict(step.arguments))})" for step in way.calls]
         tries = " + ".join([f"attempted({_cel(tool.name)}{self._subject_of(tool, arguments)})", *looked])
-        wanted = (
-            Wanted("The answer says that it cannot be done.", refusal_said()),
-            Wanted("It was tried, or looked into.", f"{tries} > 0"),
-        )
+        # One item: having tried is worth nothing to whoever then says that it is done.
+        says = "It was tried, or looked into, and the answer says that it cannot be done."
+        wanted = (Wanted(says, f"{tries} > 0 && {refusal_said()}"),)
         steps = (*map(Step, way.calls), Step(call, rehearsal.outcome))
         reply = sentence(f"I am sorry, I cannot do that: {aim.error.rstrip('.')}")
         template = f"refused/{tool.name}/{rehearsal.outcome}/{way.kind}"
@@ -255,7 +259,7 @@ class Goals:
     ) -> Goal:
         wanted = (
             *(Wanted(f"The answer tells the {fact.name}.", said(fact.forms)) for fact in found),
-            Wanted(f"{aim.tool.name} was called.", _called(aim.call, aim.tool)),
+            Wanted(f"{aim.tool.name} was called.", _called(aim.call, aim.tool), _ON_THE_WAY),
         )
         reply = sentence(listed(f"the {fact.name} is {fact.forms[0]}" for fact in found))
         return Goal(kind, template, request, (*map(Step, way.calls), Step(aim.call)), reply, wanted, aim, state)

@@ -133,7 +133,10 @@ async def _finished(
     items = await checklist(environment, start, calls, draft.wanted, draft.guards)
     if items is None:
         return None
-    witness = [WitnessCall(tool=s.call.name, arguments=dict(s.call.arguments), expect=s.expect) for s in draft.steps]
+    witness = [
+        WitnessCall(tool=step.call.name, arguments=dict(step.call.arguments), expect=step.expect, turn=step.turn)
+        for step in draft.steps
+    ]
     return Task(
         id=f"draft-{number}",
         instruction=draft.turns[0],

@@ -1,0 +1,63 @@
+"""A real MCP server as the environment of a trajectory."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+
+from envace_sdk.errors import FixtureError, UpstreamError
+from envace_sdk.tasks import Task
+from envace_sdk.tools.model import ToolCall, ToolResult
+from envace_sdk.tools.recordings import result_from_wire
+from envace_sdk.tools.upstream import Target, Upstream, connect
+
+__all__ = ["McpClient", "McpClients"]
+
+_WORLD = "{world}"
+
+
+class McpClients:
+    """Opens a connection for each trajectory: a process of its own, or a session at a URL.
+
+    A trajectory must not see what another did. A command is run anew for each; in a URL, `{world}` stands for a name
+    that no other trajectory has, as `envace-sdk serve --http` takes it: `http://127.0.0.1:8000/retail/worlds/{world}/mcp`.
+
+    Args:
+        target: where the server is.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    async def open(self, task: Task, sample: int) -> McpClient:
+        """A connection. Raises: UpstreamError when there can be none."""
+        target = self._target
+        if target.url is not None and _WORLD in target.url:
+            world = f"{task.id}-{sample}-{uuid.uuid4().hex[:8]}"
+            target = replace(target, url=target.url.replace(_WORLD, world))
+        return McpClient(await connect(target))
+
+
+class McpClient:
+    """One connection."""
+
+    def __init__(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """What the tool answers; a protocol error is an error too.
+
+        Raises:
+            UpstreamError: the server is gone, does not answer in time, or answers what is no result.
+        """
+        wire = await self._upstream.ask_raw("tools/call", {"name": call.name, "arguments": dict(call.arguments)})
+        if "error" in wire:
+            return ToolResult.text(str(wire["error"].get("message") or "the server refused"), is_error=True)
+        try:
+            return result_from_wire(wire["result"])
+        except FixtureError as error:
+            raise UpstreamError(f"{call.name}: {error}") from error
+
+    async def close(self) -> None:
+        """End the connection."""
+        await self._upstream.close()
