@@ -22,7 +22,7 @@ from .action import Action
 from .budget import Account, Budget, spending
 from .flow import is_control_flow
 from .known import basis
-from .prediction import Prediction, WorldDiff
+from .prediction import Prediction, WorldDiff, shortened
 
 __all__ = ["DryRun", "Forecaster"]
 
@@ -34,8 +34,6 @@ logger = logging.getLogger(__name__)
 
 _RULED: Final = frozenset({"arguments", "dynamics", "fixture"})
 """Layers that answer the same each time."""
-_ANSWER: Final = 500
-"""Characters of a rehearsed answer that are kept."""
 _DRY: Final = 0.95
 """The confidence in a dry run: it checks everything, and the world may move before the call."""
 
@@ -115,7 +113,7 @@ class Forecaster:
             layer=first.layer,
             samples=len(samples),
             kind="rehearsal",
-            answer=_cut(first.result.first_text),
+            answer=shortened(first.result.first_text),
             reason="; ".join(filter(None, [first.reason, *failures])),
             basis=basis(action, change, state, sure=sure),
         )
@@ -186,11 +184,7 @@ def _dry(answered: ToolResult, rehearsed: Prediction) -> Prediction:
         layer="dry_run",
         kind="dry_run",
         samples=rehearsed.samples + 1,
-        answer=_cut(answered.first_text),
+        answer=shortened(answered.first_text),
         reason="the provider's own dry run says so"
         + ("" if agrees or rehearsed.kind == "none" else f"; the rehearsal expected {rehearsed.status}"),
     )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _ANSWER else f"{text[: _ANSWER - 1]}…"

@@ -11,11 +11,13 @@ from envace_sdk.json import UNSET, Json
 from envace_sdk.rehearse import Outcome
 from envace_sdk.world.diff import EntityChange, render
 
-__all__ = ["Prediction", "PredictionKind", "WorldDiff"]
+__all__ = ["Prediction", "PredictionKind", "WorldDiff", "shortened"]
 
 PredictionKind = Literal["rehearsal", "dry_run", "none"]
 """How it was predicted: on a fork of the world, by the provider's own dry run, or not at all."""
 
+_ANSWER: Final = 500
+"""Characters of a rehearsed answer that are kept."""
 _LIMIT: Final = 200
 """Changed entities that are kept; one call that changes more is told by their number."""
 
@@ -144,3 +146,8 @@ class Prediction:
             return cls(**{**data, "change": WorldDiff.from_json(data["change"])})
         except (KeyError, TypeError, AttributeError) as error:
             raise EvidenceError(f"the ledger holds something that is not a prediction: {error!r:.200}") from error
+
+
+def shortened(answer: str) -> str:
+    """An answer as a prediction keeps it."""
+    return answer if len(answer) <= _ANSWER else f"{answer[: _ANSWER - 1]}…"
