@@ -12,6 +12,10 @@ import click
 __all__ = ["cli", "main"]
 
 COMMANDS: Final = {
+    "approvals": (
+        "envace_sdk.cli.approvals_commands:approvals",
+        "Answer what agents may not do without a person.",
+    ),
     "call": ("envace_sdk.cli.call_command:call", "Rehearse one tool call and print the labelled answer."),
     "client-config": ("envace_sdk.cli.client_config:client_config", "Print the snippet that points a client here."),
     "demo": ("envace_sdk.cli.demo_command:demo", "Rehearse a session through a real MCP client."),
@@ -21,6 +25,7 @@ COMMANDS: Final = {
     "infer": ("envace_sdk.cli.infer_command:infer", "Write a toolset's dynamics from its schemas."),
     "learn": ("envace_sdk.cli.learn_command:learn", "Mine a toolset's dynamics from recordings."),
     "models": ("envace_sdk.cli.models_commands:models", "Fetch and try the language models that rehearse."),
+    "ledger": ("envace_sdk.cli.ledger_commands:ledger", "Look into the audit trail; verify, export and erase."),
     "record": ("envace_sdk.cli.record_command:record", "Record a real MCP server, for its twin."),
     "recordings": (
         "envace_sdk.cli.recordings_commands:recordings",

@@ -141,7 +141,6 @@ class Ledger(Log):
         body: Mapping[str, Json] | None = None,
         *,
         payload: Json | Unset = UNSET,
-        world: str | None = None,
         outside: bool = False,
     ) -> Entry:
         """Write what the real environment answered, once.
@@ -151,19 +150,17 @@ class Ledger(Log):
             action: its id.
             body: JSON that stays for good.
             payload: the result.
-            world: the version of the world from now on; approvals asked for at another one are shown as stale.
             outside: of an action that was carried out without a commit here.
 
         Raises:
             LedgerError: the action has no commit, or an observation already.
         """
-        said = {**(body or {}), **({} if world is None else {"world": world})}
         try:
             with self._database.writing() as connection:
                 if not outside and chain.find(connection, None, action, "commit") is None:
                     raise LedgerError(f"the action {action} was never committed, so there is nothing to observe of it")
                 once = ("observed", action)
-                return self.write(connection, run, "observed", said, payload=payload, action=action, once=once)
+                return self.write(connection, run, "observed", body or {}, payload=payload, action=action, once=once)
         except chain.Taken:
             raise LedgerError(f"the outcome of the action {action} is in the ledger already") from None
 

@@ -1,0 +1,62 @@
+"""Which ledger a command looks into, and who is at the terminal."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from envace_sdk.ledger import Ledger
+
+__all__ = ["LEDGER", "by_option", "ledger_option", "me", "open_ledger"]
+
+LEDGER: Final = "ENVACE_LEDGER"
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def ledger_option(command: _Command) -> _Command:
+    """Adds `--ledger`."""
+    return click.option(
+        "--ledger",
+        "where",
+        metavar="FILE|URL",
+        envvar=LEDGER,
+        show_envvar=True,
+        help="A SQLite file or a database URL; default: your own ledger.",
+    )(command)
+
+
+def by_option(command: _Command) -> _Command:
+    """Adds `--by`."""
+    return click.option("--by", metavar="NAME", help="Who you are; default: your user name here.")(command)
+
+
+def open_ledger(where: str | None, *, approvers: Mapping[str, list[str]] | None = None) -> Ledger:
+    """The ledger that is meant; one that is not there is not made.
+
+    Raises:
+        ClickException: there is none.
+        StoreError: it cannot be opened.
+    """
+    from envace_sdk.ledger import Ledger
+    from envace_sdk.ledger.database import default_path
+
+    if where is not None and "://" in where:
+        return Ledger.open(where, approvers=approvers)
+    path = default_path() if where is None else Path(where)
+    if not path.is_file():
+        raise click.ClickException(f"{path}: there is no ledger; a guard makes it, or say --ledger")
+    return Ledger.open(path, approvers=approvers)
+
+
+def me() -> str:
+    """The user at this terminal."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a user without a name, as in some containers
+        return f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"
