@@ -138,6 +138,7 @@ def _empty_database():
 
 
 def ledger(folder, **options):
+    folder.mkdir(exist_ok=True)
     path = folder / "ledger.db"
     if not path.exists():
         path.write_bytes(_empty_database())
