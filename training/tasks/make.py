@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
 from envace_sdk.rehearse.environment import Environment
-from envace_sdk.tasks import Attempt, Task, WitnessCall, WorldChanges, check
+from envace_sdk.tasks import Task, WitnessCall, WorldChanges, check, start_state
 from envace_sdk.world.keys import Document
+from envace_sdk.world.state import State
 
 from .atlas import Atlas
 from .checklists import checklist
@@ -47,119 +48,113 @@ async def make_tasks(
         options: what to make.
         progress: called with the number of tasks there are, each time there are more.
     """
-    random = Random(f"{options.seed}/{environment.toolset.name}")
-    put = populate(environment, random)
-    start = Attempt(environment, Task.model_validate(_EMPTY | {"world": {"put": put}})).world.state
-    composer = Composer(Atlas(environment, start), options)
-    made = Made(environment)
-    seen: set[tuple[str, ...]] = set()
+    maker = _Maker(environment, options)
+    made = maker.made
     batch: list[Task] = []
     for number in range(options.count * _PATIENCE):
-        wanted = options.count - len(made.tasks)
-        if wanted <= 0 or not composer.kinds():
-            break
-        task = await _attempted(composer, environment, options, put, number, seen, made)
+        task = await maker.attempt(number)
         if task is not None:
             batch.append(task)
-        if len(batch) >= min(wanted, _PROVED_AT_ONCE) or (batch and number == options.count * _PATIENCE - 1):
+        if len(batch) >= min(options.count - len(made.tasks), _PROVED_AT_ONCE):
             await _prove(batch, made)
             batch.clear()
             if progress is not None:
                 progress(len(made.tasks))
-    if batch:
-        await _prove(batch, made)
-    made.tasks = [
-        task.model_copy(update={"id": f"{task.tags[0]}-{n:05}"})
-        for n, task in enumerate(made.tasks[: options.count], 1)
-    ]
+            if len(made.tasks) >= options.count:
+                break
+    await _prove(batch, made)
+    made.tasks = [task.model_copy(update={"id": f"{task.tags[0]}-{n:05}"}) for n, task in enumerate(made.tasks, 1)]
     return made
 
 
-_EMPTY: Final = {"id": "start", "instruction": "-", "checklist": [{"id": "-", "says": "-", "that": "true"}]}
+class _Maker:
+    """Turns numbers into tasks, the same number always into the same task."""
+
+    def __init__(self, environment: Environment, options: MakeOptions) -> None:
+        self.made = Made(environment)
+        self._environment = environment
+        self._options = options
+        self._seed = f"{options.seed}/{environment.toolset.name}"
+        self._put = populate(environment, Random(self._seed))
+        self._composer = Composer(Atlas(environment, _start(environment, self._put)), options)
+        self._kinds = [kind for kind in self._composer.kinds() if options.mix.get(kind, 0) > 0]
+        self._said: set[tuple[str, ...]] = set()
+
+    async def attempt(self, number: int) -> Task | None:
+        """A task, not proven yet, or None where this number gives none."""
+        if not self._kinds:
+            return None
+        random = Random(f"{self._seed}/{number}")
+        kind = random.choices(self._kinds, [self._options.mix[one] for one in self._kinds])[0]
+        draft = await self._composer.draft(kind, random)
+        reason = "none was found" if draft is None else self._unfit(draft)
+        if draft is None or reason:
+            self.made.dropped[f"{kind}: {reason}"] += 1
+            return None
+        task = await self._finished(draft, random, number)
+        if task is None:
+            self.made.dropped[f"{kind}: nothing certain can be demanded"] += 1
+        else:
+            self._said.add(draft.turns)
+        return task
+
+    def _unfit(self, draft: Draft) -> str:
+        options = self._options
+        if draft.turns in self._said:
+            return "said before"
+        if len(draft.steps) > options.max_calls:
+            return "too many calls"
+        if options.tools_per_task is not None and len(draft.tools) > options.tools_per_task:
+            return "too many tools"
+        return ""
+
+    async def _finished(self, draft: Draft, random: Random, number: int) -> Task | None:
+        tools = self._shown(draft, random)
+        put = self._needed(tools)
+        calls = [step.call for step in draft.steps]
+        start = _start(self._environment, put)
+        items = await checklist(self._environment, start, calls, draft.wanted, draft.guards)
+        if items is None:
+            return None
+        witness = [
+            WitnessCall(tool=step.call.name, arguments=dict(step.call.arguments), expect=step.expect, turn=step.turn)
+            for step in draft.steps
+        ]
+        return Task(
+            id=f"draft-{number}",
+            instruction=draft.turns[0],
+            follow_ups=list(draft.turns[1:]),
+            tags=[draft.kind],
+            template=draft.template,
+            tools=tools,
+            world=WorldChanges(put=put),
+            checklist=items,
+            witness=witness,
+            answer=draft.answer,
+        )
+
+    def _shown(self, draft: Draft, random: Random) -> list[str] | None:
+        """The tools that the task shows: those it needs and some others, in the toolset's order."""
+        names = [tool.name for tool in self._environment.toolset if tool.name not in draft.hidden]
+        most = self._options.tools_per_task
+        if most is None:
+            return names if draft.hidden else None
+        others = [name for name in names if name not in draft.tools]
+        chosen = {*draft.tools, *random.sample(others, min(len(others), most - len(draft.tools)))}
+        return [name for name in names if name in chosen]
+
+    def _needed(self, tools: Sequence[str] | None) -> dict[str, list[Document]]:
+        """What was put into the world, as far as the tools can meet it."""
+        if tools is None:
+            return self._put
+        rules = [rule for name in tools if (rule := self._environment.dynamics.tools.get(name)) is not None]
+        met = {name for rule in rules for name in (rule.collection, *(change.collection for change in rule.also))}
+        return {name: documents for name, documents in self._put.items() if name in met}
 
 
-async def _attempted(
-    composer: Composer,
-    environment: Environment,
-    options: MakeOptions,
-    put: dict[str, list[Document]],
-    number: int,
-    seen: set[tuple[str, ...]],
-    made: Made,
-) -> Task | None:
-    random = Random(f"{options.seed}/{environment.toolset.name}/{number}")
-    kinds = [kind for kind in composer.kinds() if options.mix.get(kind, 0) > 0]
-    if not kinds:
-        return None
-    kind = random.choices(kinds, [options.mix[one] for one in kinds])[0]
-    draft = await composer.draft(kind, random)
-    if draft is None:
-        made.dropped[f"{kind}: none was found"] += 1
-        return None
-    reason = _unfit(draft, options, seen)
-    if reason:
-        made.dropped[f"{kind}: {reason}"] += 1
-        return None
-    task = await _finished(draft, environment, options, put, random, number)
-    if task is None:
-        made.dropped[f"{kind}: nothing certain can be demanded"] += 1
-        return None
-    seen.add(draft.turns)
-    return task
-
-
-def _unfit(draft: Draft, options: MakeOptions, seen: set[tuple[str, ...]]) -> str:
-    if draft.turns in seen:
-        return "said before"
-    if len(draft.steps) > options.max_calls:
-        return "too many calls"
-    if options.tools_per_task is not None and len(draft.tools) > options.tools_per_task:
-        return "too many tools"
-    return ""
-
-
-async def _finished(
-    draft: Draft,
-    environment: Environment,
-    options: MakeOptions,
-    put: dict[str, list[Document]],
-    random: Random,
-    number: int,
-) -> Task | None:
-    tools = _shown(draft, environment, options, random)
-    bare = Task.model_validate(_EMPTY | {"world": {"put": put}})
-    start = Attempt(environment, bare).world.state
-    calls = [step.call for step in draft.steps]
-    items = await checklist(environment, start, calls, draft.wanted, draft.guards)
-    if items is None:
-        return None
-    witness = [
-        WitnessCall(tool=step.call.name, arguments=dict(step.call.arguments), expect=step.expect, turn=step.turn)
-        for step in draft.steps
-    ]
-    return Task(
-        id=f"draft-{number}",
-        instruction=draft.turns[0],
-        follow_ups=list(draft.turns[1:]),
-        tags=[draft.kind],
-        template=draft.template,
-        tools=tools,
-        world=WorldChanges(put=put),
-        checklist=items,
-        witness=witness,
-        answer=draft.answer,
-    )
-
-
-def _shown(draft: Draft, environment: Environment, options: MakeOptions, random: Random) -> list[str] | None:
-    """The tools that the task shows: those it needs and some others, in the toolset's order."""
-    names = [tool.name for tool in environment.toolset if tool.name not in draft.hidden]
-    most = options.tools_per_task
-    if most is None:
-        return names if draft.hidden else None
-    others = [name for name in names if name not in draft.tools]
-    chosen = {*draft.tools, *random.sample(others, min(len(others), most - len(draft.tools)))}
-    return [name for name in names if name in chosen]
+def _start(environment: Environment, put: Mapping[str, list[Document]]) -> State:
+    bare = {"id": "start", "instruction": "-", "checklist": [{"id": "-", "says": "-", "that": "true"}]}
+    return start_state(environment, Task.model_validate({**bare, "world": {"put": dict(put)}}))
 
 
 async def _prove(batch: Sequence[Task], made: Made) -> None:
