@@ -179,8 +179,7 @@ class Approvals:
 
     def _answerable(self, connection: Connection, approval: str, by: str) -> Approval:
         """The approval, if this person may answer it now; its run is locked."""
-        asked = asking.get(self._ledger, connection, approval)
-        chain.lock(connection, asked.run)
+        self.lock(connection, approval)
         asked = asking.get(self._ledger, connection, approval)
         answering.check(asked, by, self._approvers)
         return asked
@@ -199,6 +198,10 @@ class Approvals:
         with self._ledger.database.writing() as connection:
             return self.use_within(connection, approval, digest, world=world)
 
+    def lock(self, connection: Connection, approval: str, *runs: str) -> None:
+        """Let nobody else answer or use an approval, or write to the runs, until the transaction ends."""
+        chain.lock(connection, asking.get(self._ledger, connection, approval).run, *runs)
+
     def use_within(
         self,
         connection: Connection,
@@ -210,8 +213,7 @@ class Approvals:
         world: str | None = None,
     ) -> Entry:
         """`use`, within a transaction that may go on in another run."""
-        asked = asking.get(self._ledger, connection, approval)
-        chain.lock(connection, asked.run, *([] if run is None else [run]))
+        self.lock(connection, approval, *([] if run is None else [run]))
         asked = asking.get(self._ledger, connection, approval)
         if asked.digest != digest:
             what = f"the approval {approval} is for {asked.tool} with other arguments: ask again for this action"

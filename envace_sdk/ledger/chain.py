@@ -24,7 +24,9 @@ _NEW_RUN: Final[dict[str, Any]] = {
     "postgresql": postgresql.insert(ledger_runs).values(_NEW).on_conflict_do_nothing(),
 }
 _INSERT = insert(ledger_entries)
-_INSERT_ONCE = postgresql.insert(ledger_entries).on_conflict_do_nothing(index_elements=[_ENTRIES.once])
+_INSERT_ONCE = (
+    postgresql.insert(ledger_entries).on_conflict_do_nothing(index_elements=[_ENTRIES.once]).returning(_ENTRIES.seq)
+)
 _TAKEN = select(_ENTRIES.seq).where(_ENTRIES.once == bindparam("wanted"))
 _ADVANCE = (
     update(ledger_runs)
@@ -78,17 +80,23 @@ def append(connection: Connection, record: Record) -> Entry:
     record = replace(record, seq=head.length + 1, previous=head.digest)
     text = record.text()
     columns = {"run_id": head.id, **record.columns(text)}
-    statement: Any = _INSERT
-    if record.once is not None:
-        if connection.execute(_TAKEN, {"wanted": columns["once"]}).one_or_none() is not None:
-            raise Taken
-        if connection.dialect.name == "postgresql":
-            statement = _INSERT_ONCE  # another run's transaction may be about to write it
-    if connection.execute(statement, columns).rowcount == 0:
-        raise Taken
+    if record.once is None:
+        connection.execute(_INSERT, columns)
+    else:
+        _insert_once(connection, columns)
     connection.execute(_ADVANCE, {"of": head.id, "seq": record.seq, "digest": columns["digest"]})
     # Read back from the text, so that what is returned now is what will be found later.
     return Record.read(text).entry(text, columns["digest"])
+
+
+def _insert_once(connection: Connection, columns: dict[str, Any]) -> None:
+    if connection.execute(_TAKEN, {"wanted": columns["once"]}).one_or_none() is not None:
+        raise Taken
+    if connection.dialect.name != "postgresql":
+        connection.execute(_INSERT, columns)
+    # The transaction of another run may be about to write it: this waits for that one's end.
+    elif connection.execute(_INSERT_ONCE, columns).one_or_none() is None:
+        raise Taken
 
 
 def entries(connection: Connection, run: str | None = None, **equal: Any) -> list[Entry]:

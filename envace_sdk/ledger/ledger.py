@@ -113,6 +113,10 @@ class Ledger(Log):
         """
         try:
             with self._database.writing() as connection:
+                if approval is None:
+                    chain.lock(connection, run)
+                else:
+                    self.approvals.lock(connection, approval, run)
                 if {"commit", "observed"} & chain.kinds(connection, action):
                     raise chain.Taken
                 if approval is not None:
