@@ -7,7 +7,7 @@ import contextlib
 import gc
 import logging
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Final
 
 from envace_sdk.errors import ToolsetError
 from envace_sdk.faults import fault_plan
-from envace_sdk.rehearse import Environment, Worlds
+from envace_sdk.rehearse import Environment, Rehearser, Worlds
 
 from .address import Address
 
 if TYPE_CHECKING:
     import socket
 
+    from envace_sdk.models import ChatModel
     from envace_sdk.store import Store
 
     from .stdio import Pipes
@@ -48,6 +49,7 @@ class Options:
     recorded_only: bool = False
     dynamics: Path | None = None
     faults: str | None = None
+    model: str | None = None
     store: str | None = None
     exact: bool = False
     page_size: int | None = None
@@ -68,8 +70,9 @@ def serve_stdio(options: Options) -> None:
 
     with stdio.claim_stdio() as pipes:
         _start_logging(options.log_level)
-        with _realms(options) as (realms, store):
-            asyncio.run(_stdio(pipes, realms, store, options))
+        model = _model(options)
+        with _realms(options, model) as (realms, store):
+            asyncio.run(_closing(model, _stdio(pipes, realms, store, options)))
 
 
 async def _stdio(pipes: Pipes, realms: Mapping[str, Worlds], store: Store | None, options: Options) -> None:
@@ -106,8 +109,9 @@ def serve_http(options: Options, address: Address) -> None:
         OSError: the address cannot be listened on.
     """
     _start_logging(options.log_level)
-    with address.listen() as listener, _realms(options) as (realms, store):
-        asyncio.run(_http(listener, address, realms, store, options))
+    model = _model(options)
+    with address.listen() as listener, _realms(options, model) as (realms, store):
+        asyncio.run(_closing(model, _http(listener, address, realms, store, options)))
 
 
 async def _http(
@@ -138,8 +142,25 @@ async def _http(
         await http.serve(app, listener)
 
 
+def _model(options: Options) -> ChatModel | None:
+    if options.model is None:
+        return None
+    from envace_sdk.models import load_model
+
+    return load_model(options.model)
+
+
+async def _closing(model: ChatModel | None, serving: Coroutine[None, None, None]) -> None:
+    """Serve, and let go of the model afterwards."""
+    try:
+        await serving
+    finally:
+        if model is not None:
+            await model.close()
+
+
 @contextlib.contextmanager
-def _realms(options: Options) -> Iterator[tuple[Mapping[str, Worlds], Store | None]]:
+def _realms(options: Options, model: ChatModel | None) -> Iterator[tuple[Mapping[str, Worlds], Store | None]]:
     """The worlds by toolset, and the store they are kept in."""
     with contextlib.ExitStack() as opened:
         store = None
@@ -151,7 +172,7 @@ def _realms(options: Options) -> Iterator[tuple[Mapping[str, Worlds], Store | No
         with _settling():
             plan = fault_plan(options.faults)
             for name, source in options.sources:
-                environment = _environment(name, source, options)
+                environment = _environment(name, source, options, model)
                 # Of several toolsets, a plan may name tools of one.
                 faults = None if plan is None else environment.schedule(plan, strict=len(options.sources) == 1)
                 toolset = environment.toolset.name
@@ -175,7 +196,7 @@ def _settling() -> Iterator[None]:
         gc.enable()
 
 
-def _environment(name: str | None, source: str, options: Options) -> Environment:
+def _environment(name: str | None, source: str, options: Options, model: ChatModel | None) -> Environment:
     environment = Environment.load(
         source,
         name=name,
@@ -183,6 +204,7 @@ def _environment(name: str | None, source: str, options: Options) -> Environment
         fixtures=options.fixtures,
         seed_data=options.seed_data,
         ignore=options.ignore,
+        model=_rehearser(model),
         recorded_only=options.recorded_only,
     )
     for finding in environment.toolset.findings:
@@ -193,6 +215,14 @@ def _environment(name: str | None, source: str, options: Options) -> Environment
         if tool not in quarantined:
             logger.warning("the dynamics have a rule for %r, which is no tool of %s", tool, environment.toolset.name)
     return environment
+
+
+def _rehearser(model: ChatModel | None) -> Rehearser | None:
+    if model is None:
+        return None
+    from envace_sdk.rehearse.model import ModelRehearser
+
+    return ModelRehearser(model)
 
 
 def _start_logging(level: str) -> None:

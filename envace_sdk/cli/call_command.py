@@ -13,6 +13,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from envace_sdk.models import ChatModel
     from envace_sdk.rehearse import Environment, Rehearsal
     from envace_sdk.tools.model import ToolCall
 
@@ -25,6 +26,7 @@ Examples:
   envace-sdk call --tools retail search_catalogue '{"text": "tent"}'
   envace-sdk call --tools ./tools.json create_ticket '{"title": "Printer on fire"}' get_ticket '{"ticket_id": "…"}'
   echo '{"text": "boots"}' | envace-sdk call --tools retail search_catalogue -
+  envace-sdk call --tools ./tools.json --model openai:qwen3@http://localhost:8000/v1 forecast '{"city": "Graz"}'
 \b
 Several calls run one after the other on the same world. Exit code 1: the last one was answered with an error.
 """,
@@ -36,6 +38,7 @@ Several calls run one after the other on the same world. Exit code 1: the last o
     "--fixtures", multiple=True, type=click.Path(exists=True, dir_okay=False), help="Recordings to answer from."
 )
 @click.option("--seed-data", multiple=True, metavar="FILE", help="Start data: .json, .jsonl, .csv or .yaml.")
+@click.option("--model", "uri", metavar="URI", help="Model that answers what no rule does: openai:NAME@URL, …")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.argument("calls", nargs=-1, required=True, metavar="TOOL [ARGUMENTS] ...")
 def call(
@@ -44,6 +47,7 @@ def call(
     dynamics: str | None,
     fixtures: tuple[str, ...],
     seed_data: tuple[str, ...],
+    uri: str | None,
     form: str,
     calls: tuple[str, ...],
 ) -> None:
@@ -54,15 +58,21 @@ def call(
     from pathlib import Path
 
     from envace_sdk.errors import ToolsetError
-    from envace_sdk.rehearse import Environment
+    from envace_sdk.rehearse import Environment, ModelRehearser
     from envace_sdk.tools.model import ToolCall
 
+    model = None
+    if uri is not None:
+        from envace_sdk.models import load_model
+
+        model = load_model(uri)
     parsed = [ToolCall(name, arguments) for name, arguments in _parse(calls)]
     environment = Environment.load(
         source,
         dynamics=Path(dynamics) if dynamics else None,
         fixtures=[Path(path) for path in fixtures],
         seed_data=seed_data,
+        model=None if model is None else ModelRehearser(model),
     )
     for finding in environment.toolset.findings:
         if finding.severity == "error":
@@ -71,20 +81,28 @@ def call(
         close = difflib.get_close_matches(name, [tool.name for tool in environment.toolset], n=3, cutoff=0.5)
         hint = f"; did you mean {', '.join(close)}?" if close else ""
         raise ToolsetError(f"{environment.toolset.name} has no tool {name!r}{hint}")
-    failed = asyncio.run(_play(environment, seed, parsed, _as_json if form == "json" else _as_text))
+    failed = asyncio.run(_play(environment, seed, parsed, _as_json if form == "json" else _as_text, model))
     sys.exit(1 if failed else 0)
 
 
 async def _play(
-    environment: Environment, seed: int, calls: list[ToolCall], shown: Callable[[ToolCall, Rehearsal], str]
+    environment: Environment,
+    seed: int,
+    calls: list[ToolCall],
+    shown: Callable[[ToolCall, Rehearsal], str],
+    model: ChatModel | None,
 ) -> bool:
     """Rehearse the calls one after the other on one world; whether the last was answered with an error."""
     world = environment.world(seed=seed)
     failed = False
-    for call in calls:
-        rehearsal = await environment.call(world, call)
-        failed = rehearsal.result.is_error
-        click.echo(shown(call, rehearsal))
+    try:
+        for call in calls:
+            rehearsal = await environment.call(world, call)
+            failed = rehearsal.result.is_error
+            click.echo(shown(call, rehearsal))
+    finally:
+        if model is not None:
+            await model.close()
     return failed
 
 

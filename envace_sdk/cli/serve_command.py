@@ -32,6 +32,8 @@ Examples:
       two toolsets; curl -X POST -H "Authorization: Bearer $TOKEN" localhost:8000/control/list
   envace-sdk serve --tools retail --faults flaky
       some calls fail, always the same ones for the same --seed
+  envace-sdk serve --tools ./tools.json --model openai:qwen3@http://localhost:8000/v1
+      what the rules leave open, a model answers; its answers say so
   envace-sdk serve --tools retail --store sqlite:///worlds.db
       worlds that are still there after a restart
 \b
@@ -57,6 +59,9 @@ The server ends, with exit code 0, at the end of input and on SIGINT and SIGTERM
 @click.option("--recorded-only", is_flag=True, help="Answer what is recorded; all else is an error that says why.")
 @click.option("--dynamics", type=_FILE, metavar="FILE", help="Rules to use instead of the toolset's own.")
 @click.option("--faults", metavar="PLAN", help="Make calls fail: plan.yaml, flaky, rate-limited, read-only or slow.")
+@click.option(
+    "--model", metavar="URI", help="Model that answers what no rule does: openai:NAME@URL, transformers:FOLDER, …"
+)
 @click.option("--store", metavar="URL", help="Keep worlds in this database: sqlite:///FILE or postgresql://…")
 @click.option("--exact", is_flag=True, help="List every definition byte for byte, malformed ones and all.")
 @click.option("--page-size", type=click.IntRange(min=1), help="Page the tool list, to see whether a client follows.")

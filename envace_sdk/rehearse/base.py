@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
 from envace_sdk.world.answer import Touch
-from envace_sdk.world.dynamics import Status
+from envace_sdk.world.dynamics import Dynamics, Status
 from envace_sdk.world.state import State
 
-__all__ = ["Context", "Delivery", "Layer", "Outcome", "Rehearsal", "Rehearser"]
+__all__ = ["Context", "Delivery", "Layer", "Outcome", "Rehearsal", "Rehearser", "Teachable"]
 
 Layer = Literal["arguments", "fault", "fixture", "dynamics", "model", "precedent", "schema"]
 """Which kind of evidence an answer rests on, strongest first; `arguments`: the call itself broke the schema;
@@ -83,4 +83,13 @@ class Rehearser(Protocol):
 
         Rehearsing is pure: it changes nothing, and the caller decides whether the returned state becomes the world's.
         """
+        ...
+
+
+@runtime_checkable
+class Teachable(Protocol):
+    """A rehearser that can be told of a toolset what its environment knows."""
+
+    def knowing(self, dynamics: Dynamics, fixtures: Sequence[Fixture]) -> Rehearser:
+        """The same rehearser for a toolset with these rules and recordings."""
         ...

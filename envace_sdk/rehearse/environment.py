@@ -25,7 +25,7 @@ from envace_sdk.world.seed_data import load_seed_data, read_start
 from envace_sdk.world.state import DEFAULT_CLOCK, State
 from envace_sdk.world.world import World
 
-from .base import Rehearsal, Rehearser
+from .base import Rehearsal, Rehearser, Teachable
 from .dynamics import DynamicsRehearser
 from .faults import deliver
 from .fixtures import FixtureRehearser, note_changes
@@ -100,10 +100,10 @@ class Environment:
             ]
         layers.append(RecalledRehearser(observed, precedents=followed))
         if model is not None and not recorded_only:
-            layers.append(model)
+            layers.append(model.knowing(self.dynamics, calls) if isinstance(model, Teachable) else model)
         if not recorded_only:
             layers.append(SchemaRehearser(tuple(toolset), self.dynamics, interpreter, keys, calls, followed))
-        self._ladder = Ladder(tools, self.dynamics, observed, layers, followed)
+        self._ladder = Ladder(tools, self.dynamics, observed, layers, followed, keeps_calls=model is not None)
 
     @classmethod
     def load(

@@ -11,13 +11,14 @@ from envace_sdk.errors import MissError, UnknownToolError
 from envace_sdk.faults import Schedule
 from envace_sdk.jsonschema import Validator, compile_schema
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
+from envace_sdk.world.absorb import absorb
 from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.state import State
 
-from .absorb import absorb
 from .base import Context, Rehearsal, Rehearser
 from .faults import refused, spoiled
 from .fixtures import FixtureRehearser, call_digest
+from .history import remembered
 from .precedents import Precedents
 
 __all__ = ["Ladder"]
@@ -26,7 +27,10 @@ logger = logging.getLogger(__name__)
 
 
 class Ladder:
-    """Answers every call of one toolset. Pure: it returns the state after the call and changes nothing."""
+    """Answers every call of one toolset. Pure: it returns the state after the call and changes nothing.
+
+    With `keeps_calls`, states remember the calls that may have changed something, for a layer that asks for them.
+    """
 
     def __init__(
         self,
@@ -35,7 +39,10 @@ class Ladder:
         fixtures: FixtureRehearser,
         layers: Sequence[Rehearser],
         precedents: Precedents,
+        *,
+        keeps_calls: bool = False,
     ) -> None:
+        self._keeps_calls = keeps_calls
         self._tools = tools
         self._dynamics = dynamics
         self._fixtures = fixtures
@@ -118,6 +125,8 @@ class Ladder:
         after = self._precedents.note(after, call, rehearsal.result, told)
         changing = self._fixtures.changes(call) and not rehearsal.result.is_error
         if changing:
+            if self._keeps_calls:
+                after = remembered(after, call, rehearsal.result)
             after = self._fixtures.advance(before, after, call, rehearsal.writes).tick()
         elif after is not before:
             after = after.replace(version=before.version + 1)
