@@ -102,9 +102,9 @@ class Constraints:
 
 
 def _grammar(schema: Json, wrap: tuple[str, str]) -> str:
-    if not isinstance(schema, dict | bool):
-        raise ModelError("a schema is an object or a boolean")
-    root = schema if isinstance(schema, dict) else {} if schema else {"not": {}}
+    if not isinstance(schema, dict) and schema is not True:
+        raise ModelError(f"the schema cannot be decoded under: {schema!r} is no schema that anything satisfies")
+    root = schema if isinstance(schema, dict) else {}
     body = json.dumps({**root, "x-guidance": _WRITTEN})
     before, after = (f"{json.dumps(text)} " if text else "" for text in wrap)
     return f"start: {before}body {after}\nbody: %json {body}\n"
