@@ -98,7 +98,7 @@ def words_of(tool: str) -> list[str]:
 
 def _verbs(acts: Sequence[Act]) -> dict[str, str]:
     """By participle, the verb it is of: those of the general families, and the first words of tools that write."""
-    known = {verb for verbs in FAMILIES.values() for verb in verbs}
+    known = {verb for verbs in FAMILIES for verb in verbs}
     known |= {words_of(act.tool)[0] for act in acts if act.writes and words_of(act.tool)}
     return {word: verb for verb in sorted(known) for word in participles(verb)}
 

@@ -8,21 +8,21 @@ from typing import Final
 
 __all__ = ["FAMILIES", "family", "participles"]
 
-FAMILIES: Final[dict[str, frozenset[str]]] = {
-    "create": frozenset(
-        {"create", "add", "open", "register", "book", "place", "make", "submit", "file", "issue", "grant", "post",
-         "schedule", "start", "order", "insert", "write", "save", "upload"}
-    ),
-    "update": frozenset(
-        {"update", "change", "set", "edit", "modify", "move", "rename", "adjust", "apply", "swap", "assign", "reset",
-         "transfer", "pay", "refund", "settle", "approve", "activate", "resolve", "freeze", "block", "unblock"}
-    ),
-    "delete": frozenset(
-        {"delete", "remove", "cancel", "close", "drop", "discard", "withdraw", "revoke", "clear", "erase", "archive"}
-    ),
-    "send": frozenset({"send", "email", "mail", "notify", "message", "forward", "publish"}),
-}  # fmt: skip
-"""General verbs by what they do; a tool may be called by one and its work told by another."""
+_WORDS: Final = """
+create add make register open insert write save start place book order schedule submit file issue post upload
+update change set edit modify adjust apply swap rename assign reset
+delete remove cancel close drop discard withdraw revoke clear erase archive
+send email mail notify message forward publish post
+refund reimburse credit grant issue
+move transfer
+pay settle
+approve confirm accept
+block freeze lock
+unblock unfreeze unlock activate reactivate
+resolve close
+"""
+FAMILIES: Final = tuple(frozenset(line.split()) for line in _WORDS.strip().splitlines())
+"""General verbs that tell of the same kind of work: a tool may be called by one and its work told by another."""
 
 _IRREGULAR: Final[dict[str, tuple[str, ...]]] = {
     "send": ("sent",), "make": ("made",), "put": ("put",), "set": ("set",), "reset": ("reset",), "pay": ("paid",),
@@ -53,4 +53,4 @@ def participles(verb: str) -> frozenset[str]:
 def family(words: Iterable[str]) -> frozenset[str]:
     """The verbs that may tell of the same work as these."""
     given = frozenset(words)
-    return given.union(*(verbs for verbs in FAMILIES.values() if verbs & given))
+    return given.union(*(verbs for verbs in FAMILIES if verbs & given))
