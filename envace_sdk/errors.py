@@ -267,6 +267,7 @@ class Refused(GuardError):  # noqa: N818  a decision, no failure
         kind: `block`, or `revise` where something like it may go through.
         reasons: why.
         arguments: what a person wants called instead, if one said so.
+        prediction: what was expected, framed so that it can be shown to a model; "" where nothing was.
     """
 
     def __init__(
@@ -276,11 +277,13 @@ class Refused(GuardError):  # noqa: N818  a decision, no failure
         kind: str = "block",
         reasons: Sequence[str] = (),
         arguments: Mapping[str, Json] | None = None,
+        prediction: str = "",
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.reasons = tuple(reasons)
         self.arguments = arguments
+        self.prediction = prediction
 
 
 class ApprovalRequired(GuardError):  # noqa: N818  a pause, no failure

@@ -10,6 +10,7 @@ from .case import Case
 from .claims import Act, UnsupportedClaim, audit_claims
 from .core import Context, Execute, Guard, Read
 from .decorator import calling, guard
+from .executing import Going
 from .flow import is_control_flow, is_lost_answer, is_pause, register_control_flow
 from .forecast import DryRun
 from .journal import Switch
@@ -40,6 +41,7 @@ __all__ = [
     "Decision",
     "DryRun",
     "Execute",
+    "Going",
     "Guard",
     "GuardError",
     "Match",

@@ -6,8 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from envace_sdk.errors import (
     AlreadyCommittedError,
@@ -18,30 +17,29 @@ from envace_sdk.errors import (
     InDoubtError,
     Refused,
 )
+from envace_sdk.evidence.framing import frame_rehearsal
 from envace_sdk.json import Json
-from envace_sdk.ledger import Approval, Ledger
+from envace_sdk.ledger import Ledger
 from envace_sdk.ledger.spans import Mark, Spans
 from envace_sdk.rehearse import Environment
 from envace_sdk.tools.model import ToolResult
 from envace_sdk.world.state import State
 
 from .action import Action
-from .acts import acts_of
 from .blocking import blocking
 from .budget import Budget
-from .claims import UnsupportedClaim, audit_claims
 from .deciding import Deciding, Judged
 from .executing import Executing, Going
 from .flow import is_control_flow
-from .following import followed
 from .forecast import DryRun, Forecaster
-from .journal import Journal, Switch
+from .journal import Journal
 from .known import KnownWorld
+from .oversight import Oversight
 from .policy import Policy
-from .record import TrackRecord
+from .prediction import Prediction
 from .results import as_result
 from .risk import Risks
-from .verdict import Outcome, Score, Verdict
+from .verdict import Outcome, Verdict
 from .webhook import Webhook
 
 __all__ = ["Context", "Execute", "Guard", "Read"]
@@ -59,7 +57,7 @@ logger = logging.getLogger(__name__)
 _TRIES = 3
 
 
-class Guard:
+class Guard(Oversight):
     """Stands between an agent and its tools. One guard serves any number of conversations, threads and event loops.
 
     Whatever goes wrong inside it, an action that was not judged is not executed. Exceptions by which a framework
@@ -154,7 +152,7 @@ class Guard:
             StoreError: the ledger cannot be written; it was not executed.
             Whatever `execute` raises; it is written down as the outcome, unless it leaves that open.
         """
-        begun = await self._begin(action, context)
+        begun = await self.begin(action, context)
         if isinstance(begun, Outcome):
             return begun
         with self._execution(action) as mark:
@@ -162,15 +160,15 @@ class Guard:
                 value = await execute()
             except BaseException as error:
                 mark.set_attribute("error.type", type(error).__name__)
-                self._executing.fail(begun, error)  # not awaited: a cancelled task may get no further chance
+                self.fail(begun, error)  # not awaited: a cancelled task may get no further chance
                 raise
-        return await asyncio.to_thread(self._executing.finish, begun, value, read)
+        return await asyncio.to_thread(self.finish, begun, value, read=read)
 
     def run_sync(
         self, action: Action, execute: Callable[[], Any], context: Context | None = None, *, read: Read = as_result
     ) -> Outcome:
         """As `run`, blocking; `execute` is called in the caller's own thread and context."""
-        begun = blocking(self._begin(action, context))
+        begun = self.begin_sync(action, context)
         if isinstance(begun, Outcome):
             return begun
         with self._execution(action) as mark:
@@ -178,132 +176,25 @@ class Guard:
                 value = execute()
             except BaseException as error:
                 mark.set_attribute("error.type", type(error).__name__)
-                self._executing.fail(begun, error)
+                self.fail(begun, error)
                 raise
-        return self._executing.finish(begun, value, read)
-
-    def observe(self, action: Action, result: ToolResult) -> Score | None:
-        """Take note of an action that was executed without the guard: its world follows, a prediction is scored.
-
-        Raises:
-            LedgerError: its outcome is in the ledger already.
-            StoreError: the ledger cannot be written.
-        """
-        return self._executing.observe(action, as_result(result))
-
-    def catch_up(self, *, since: datetime | None = None) -> int:
-        """Let the known world follow what the ledger says was observed, by other processes or before a restart.
-
-        Args:
-            since: leave out what was observed before; say when the start state was true.
-
-        Returns:
-            How many observations were followed.
-
-        Raises:
-            TamperedError: an entry is not as it was written.
-            StoreError: the ledger cannot be read.
-        """
-        return followed(self.journal, self.world, since)
-
-    def settle(self, action: Action, *, by: str, happened: bool, result: ToolResult | None = None) -> None:
-        """Say what came of an action that is in doubt, after a person has looked at the real system.
-
-        Where it happened, `result` (by default, that somebody said so) is what it is answered with from now on, as a
-        claim. Where it did not, it may be judged and executed again.
-
-        Raises:
-            GuardError: it is not in doubt, or nobody says so.
-            StoreError: the ledger cannot be written.
-        """
-        self._executing.settle(action, by, happened, result)
-
-    def audit_claims(self, final_text: str, run: str = "main") -> list[UnsupportedClaim]:
-        """The sentences of a final answer that assert an effect which nothing observed in the run shows.
-
-        Each is also written into the run, as claimed.
-
-        Args:
-            final_text: what the agent says at the end.
-            run: its thread.
-
-        Raises:
-            TamperedError: an entry is not as it was written.
-            StoreError: the ledger cannot be read or written.
-        """
-        found = audit_claims(final_text, acts_of(self.ledger, run, self.environment))
-        body = {"unsupported": len(found)}
-        payload = {"text": final_text, "unsupported": [claim.as_json() for claim in found]}
-        self.ledger.append(run, "claimed", body, payload=payload)
-        return found
-
-    # People
-
-    def approve(self, approval: str, *, by: str, comment: str = "") -> Approval:
-        """Allow the one action that an approval is bound to, once. Raises: ApprovalError."""
-        return self.ledger.approvals.decide(approval, "approve", by=by, comment=comment)
-
-    def reject(self, approval: str, *, by: str, comment: str = "") -> Approval:
-        """Forbid it. Raises: ApprovalError."""
-        return self.ledger.approvals.decide(approval, "reject", by=by, comment=comment)
-
-    def edit(self, approval: str, arguments: Mapping[str, Json], *, by: str, comment: str = "") -> Approval:
-        """Want other arguments instead: another action, which is judged and approved on its own.
-
-        Raises:
-            ApprovalError: as the ledger has it.
-        """
-        return self.ledger.approvals.edit(approval, arguments, by=by, comment=comment)
-
-    # The kill switch
-
-    def stop(self, *, by: str, reason: str, mode: Literal["ask", "block"] = "block") -> None:
-        """From now on everything blocks, or asks: in every process that uses the ledger, shadow mode or not.
-
-        Raises:
-            StoreError: the ledger cannot be written.
-        """
-        self.journal.throw(mode, by, reason)
-
-    def go_on(self, *, by: str, reason: str = "") -> None:
-        """Take the stop back. Raises: StoreError."""
-        self.journal.throw("off", by, reason)
-
-    @property
-    def switch(self) -> Switch:
-        """The kill switch as it is. Raises: StoreError, TamperedError."""
-        return self.journal.switch()
-
-    def record(self, tool: str, server: str = "") -> TrackRecord:
-        """The track record of the predictions for a tool. Raises: StoreError, TamperedError."""
-        return self.journal.record(f"{server}/{tool}" if server else tool)
+        return self.finish(begun, value, read=read)
 
     def close(self) -> None:
         """Deliver what webhooks still hold; the ledger stays open, for it was opened by somebody else."""
         for webhook in self.webhooks:
             webhook.close()
 
-    # Parts of the above
+    # For frameworks that execute a tool themselves, between one hook and another
 
-    def _execution(self, action: Action) -> AbstractContextManager[Mark]:
-        return self._spans.execution(
-            action.name, call_id=action.call_id, arguments=action.arguments, conversation=action.thread
-        )
+    async def begin(self, action: Action, context: Context | None = None) -> Going | Outcome:
+        """Take the right to execute an action, where `run` cannot be used; or get the outcome that is there already.
 
-    async def _judge(self, action: Action, context: Context | None) -> Judged:
-        try:
-            with self._spans.decision(action.name, action=action.identity, conversation=action.thread) as mark:
-                judged = await self._deciding.judge(action, context or {})
-                mark.set_attribute("envace.verdict", judged.verdict.kind)
-                return judged
-        except BaseException as error:
-            if is_control_flow(error):
-                raise
-            logger.exception("%s: the guard failed", action.name)
-            return Judged.failed(error, shadow=self.shadow)
+        Whoever has the right must call `finish` or `fail` with it. One that never does leaves the action in doubt.
 
-    async def _begin(self, action: Action, context: Context | None) -> Going | Outcome:
-        """The right to execute, or the outcome that is there already."""
+        Raises:
+            As `run`, except for what `execute` raises.
+        """
         for _ in range(_TRIES):
             judged = await self._judge(action, context)
             verdict = judged.verdict
@@ -332,6 +223,49 @@ class Guard:
                 return Going(action, "", verdict, journaled=False)
         raise Refused(f"{action.name}: what its verdict rests on kept changing", reasons=("try again",))
 
+    def begin_sync(self, action: Action, context: Context | None = None) -> Going | Outcome:
+        """As `begin`, blocking."""
+        return blocking(self.begin(action, context))
+
+    def finish(self, going: Going, value: Any, *, read: Read = as_result) -> Outcome:
+        """Write down what an executed action returned. It blocks for a write to the ledger.
+
+        Raises:
+            InDoubtError: the outcome could not be written down.
+        """
+        return self._executing.finish(going, value, read)
+
+    def fail(self, going: Going, error: BaseException) -> None:
+        """Write down that execution ended with an exception, as far as that says what happened. It blocks likewise."""
+        self._executing.fail(going, error)
+
+    # Parts of the above
+
+    def _execution(self, action: Action) -> AbstractContextManager[Mark]:
+        return self._spans.execution(
+            action.name, call_id=action.call_id, arguments=action.arguments, conversation=action.thread
+        )
+
+    async def _judge(self, action: Action, context: Context | None) -> Judged:
+        try:
+            with self._spans.decision(action.name, action=action.identity, conversation=action.thread) as mark:
+                judged = await self._deciding.judge(action, context or {})
+                mark.set_attribute("envace.verdict", judged.verdict.kind)
+                return judged
+        except BaseException as error:
+            if is_control_flow(error):
+                raise
+            logger.exception("%s: the guard failed", action.name)
+            return Judged.failed(error, shadow=self.shadow)
+
+
+def _framed(action: Action, prediction: Prediction | None) -> str:
+    if prediction is None or prediction.kind == "none":
+        return ""
+    return frame_rehearsal(
+        str(prediction), tool=action.name, outcome=prediction.status, confidence=prediction.confidence
+    )
+
 
 def _stopped(action: Action, judged: Judged) -> Refused | ApprovalRequired:
     verdict = judged.verdict
@@ -344,4 +278,5 @@ def _stopped(action: Action, judged: Judged) -> Refused | ApprovalRequired:
         kind=kind,
         reasons=verdict.reasons,
         arguments=verdict.arguments,
+        prediction=_framed(action, verdict.prediction),
     )

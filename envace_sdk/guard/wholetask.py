@@ -77,7 +77,7 @@ class _GuardedToolbox:
         try:
             outcome = await self._guard.run(action, lambda: self._execute(action.call))
         except Refused as refusal:
-            return ToolResult.text(str(refusal), is_error=True)
+            return ToolResult.text("\n".join(filter(None, [str(refusal), refusal.prediction])), is_error=True)
         self.outcomes.append(outcome)
         return outcome.result
 

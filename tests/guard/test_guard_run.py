@@ -365,3 +365,30 @@ def test_an_erased_outcome_is_neither_given_nor_executed_again(tmp_path):
     with pytest.raises(EvidenceError, match="erased"):
         shop.run(action("get_order", {"order_id": "O-1"}))
     assert len(shop.executed) == 1
+
+
+def test_a_framework_that_executes_tools_itself_begins_and_finishes(tmp_path):
+    shop = desk(tmp_path, SMALL)
+    going = shop.guard.begin_sync(action())
+    with pytest.raises(InDoubtError):
+        shop.guard.begin_sync(action())
+    outcome = shop.guard.finish(going, "refunded")
+    assert outcome.result.first_text == "refunded"
+    assert shop.guard.begin_sync(action()).replayed
+
+
+def test_what_failed_between_begin_and_finish_is_written_down(tmp_path):
+    shop = desk(tmp_path, SMALL)
+    shop.guard.fail(shop.guard.begin_sync(action()), ValueError("odd"))
+    assert shop.guard.begin_sync(action()).raised == "ValueError"
+
+
+def test_a_refusal_brings_its_prediction_along_framed_for_a_model(tmp_path):
+    from envace_sdk.evidence.framing import NOTICE
+
+    shop = desk(tmp_path, {"then": "block", "reason": "never"})
+    with pytest.raises(Refused) as refusal:
+        shop.run(action())
+    assert refusal.value.prediction.count(NOTICE) == 2
+    assert "refunded 0 → 20" in refusal.value.prediction
+    assert "→" not in str(refusal.value)
