@@ -54,6 +54,8 @@ _MARKS: Final = (
 """One of them is in whatever has one of the shapes. Looking for them costs next to nothing."""
 _MOST_NAMES: Final = 10_000
 _DEEPEST: Final = 200
+_SHORTEST: Final = 8
+"""No text with fewer characters has one of the shapes."""
 
 
 class Redact(Protocol):
@@ -149,15 +151,12 @@ class SecretRedactor:
         return self._replaced(match[0])
 
     def _text(self, text: str) -> Json:
-        if len(text) < 8:
-            return text
         before = text
-        for mark in _MARKS:
-            if mark in text:
+        if len(text) >= _SHORTEST:
+            if any(mark in text for mark in _MARKS):
                 text = self._shapes.sub(self._match, text)
-                break
-        if '":' in text or '" :' in text:
-            text = _IN_ESCAPED_TEXT.sub(self._pair, _IN_TEXT.sub(self._pair, text))
+            if '":' in text or '" :' in text:
+                text = _IN_ESCAPED_TEXT.sub(self._pair, _IN_TEXT.sub(self._pair, text))
         for pattern in self._own:
             text = pattern.sub(self._match, text)
         return before if text == before else text
