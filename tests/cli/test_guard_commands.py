@@ -6,6 +6,7 @@ from guarded_desk import READS, action, desk
 
 from envace_sdk.cli.main import cli
 from envace_sdk.errors import LedgerError, PolicyError, Refused, UnknownToolError
+from envace_sdk.guard import Score
 from envace_sdk.tools.model import ToolResult
 
 POLICY = """
@@ -97,10 +98,9 @@ def test_report_prints_a_table_and_one_tool_with_its_calibration(shop, tmp_path)
 
 def test_report_ends_with_1_when_a_tool_has_become_worse(tmp_path):
     made = desk(tmp_path, READS)
-    for number in range(1, 51):
-        if number == 41:
-            made.answer = ToolResult.text("permission denied", is_error=True)
-        made.run(action("get_order", {"order_id": "O-1"}, call_id=str(number)))
+    for number in range(50):
+        look, right = action("get_order", {"order_id": "O-1"}, call_id=str(number)), number < 40
+        made.guard.journal.scored(look, look.identity, Score("success", "success" if right else "conflict", right))
     result = invoke("report", "--ledger", tmp_path / "ledger.db")
     assert result.exit_code == 1
     assert "worse than before: get_order" in result.output
