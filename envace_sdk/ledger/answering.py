@@ -28,10 +28,12 @@ class Said:
     via: str
 
 
-def check(asked: Approval, by: str, approvers: Mapping[str, frozenset[str]] | None) -> None:
+def check(asked: Approval, by: str, answer: Answer, approvers: Mapping[str, frozenset[str]] | None) -> None:
     """Whether a person may answer a request now. Raises: ApprovalError, which says why not."""
     if asked.state not in OPEN:
         raise ApprovalError(asked.id, asked.state, f"the approval {asked.id} {REFUSED[asked.state]}")
+    if answer == "approve" and by in {decision.by for decision in asked.decisions}:
+        raise ApprovalError(asked.id, "not_allowed", f"{by} has approved {asked.id} before")
     what = _objection(asked, by, approvers)
     if what is not None:
         raise ApprovalError(asked.id, "not_allowed", what)
@@ -40,8 +42,6 @@ def check(asked: Approval, by: str, approvers: Mapping[str, frozenset[str]] | No
 def _objection(asked: Approval, by: str, approvers: Mapping[str, frozenset[str]] | None) -> str | None:
     if not by:
         return "an answer needs the name of who gives it"
-    if by in {decision.by for decision in asked.decisions}:
-        return f"{by} has answered the approval {asked.id} before"
     if by in asked.barred:
         return f"{by} asked for the approval {asked.id}, so another person must answer"
     if approvers is not None and by not in approvers:

@@ -141,7 +141,7 @@ class Approvals:
             pause = min(pause * 1.5, 2.0)
 
     def decide(self, approval: str, answer: Answer, *, by: str, comment: str = "", via: str = "") -> Approval:
-        """Approve or reject. One rejection settles it; `needed` approvals by different people do.
+        """Approve or reject. One rejection settles it; `needed` approvals by different people do, until it is used.
 
         Args:
             approval: its id.
@@ -151,14 +151,14 @@ class Approvals:
             via: where it was answered.
 
         Raises:
-            ApprovalError: unknown, already settled, expired; not for this person to answer, or answered by them before.
+            ApprovalError: unknown, already settled, expired; not for this person to answer, or approved by them before.
             StoreError: the database refuses.
         """
         if answer == "edit":
             raise LedgerError("an edit needs the new arguments: call `edit`")
         said = answering.Said(answer, by, comment, via)
         with self._ledger.database.writing() as connection:
-            answering.answer(self._ledger, connection, self._answerable(connection, approval, by), said)
+            answering.answer(self._ledger, connection, self._answerable(connection, approval, by, answer), said)
             return asking.get(self._ledger, connection, approval)
 
     def edit(
@@ -173,15 +173,15 @@ class Approvals:
                 what it took out, so that they could not be carried out as they stand there.
         """
         with self._ledger.database.writing() as connection:
-            asked = self._answerable(connection, approval, by)
+            asked = self._answerable(connection, approval, by, "edit")
             said = answering.Said("edit", by, comment, via)
             return answering.edit(self._ledger, connection, asked, arguments, said)
 
-    def _answerable(self, connection: Connection, approval: str, by: str) -> Approval:
+    def _answerable(self, connection: Connection, approval: str, by: str, answer: Answer) -> Approval:
         """The approval, if this person may answer it now; its run is locked."""
         self.lock(connection, approval)
         asked = asking.get(self._ledger, connection, approval)
-        answering.check(asked, by, self._approvers)
+        answering.check(asked, by, answer, self._approvers)
         return asked
 
     def use(self, approval: str, digest: str, *, world: str | None = None) -> Entry:

@@ -63,10 +63,12 @@ def test_a_rejection_settles_it(ledger):
         ledger.approvals.use(asked.id, asked.digest)
 
 
-def test_one_may_still_reject_what_was_approved_and_not_used(ledger):
+@pytest.mark.parametrize("by", ["ann", "bob"])
+def test_one_may_still_reject_what_was_approved_and_not_used(small, by):
+    ledger = small
     asked = ask(ledger)
     ledger.approvals.decide(asked.id, "approve", by="ann")
-    ledger.approvals.decide(asked.id, "reject", by="bob")
+    ledger.approvals.decide(asked.id, "reject", by=by)
     with refused("rejected"):
         ledger.approvals.use(asked.id, asked.digest)
 
