@@ -119,20 +119,23 @@ import sys
 from invented import invent, record
 from invented.learning import text_of
 from envace_sdk.world.mine import learn
+for seed in sys.argv[1:]:
+    other = invent(int(seed))
+    learn(other.toolset, record(other, episodes=4, calls=12))
 environment = invent(1)
 sys.stdout.buffer.write(text_of(learn(environment.toolset, record(environment, episodes=8, calls=12))).encode())
 """
 
 
-def test_what_is_learned_does_not_hang_on_the_hashes_of_a_process():
+def test_what_is_learned_does_not_hang_on_the_hashes_of_a_process_or_on_what_it_learned_before():
     texts = {
         subprocess.run(
-            [sys.executable, "-c", PROGRAM],
+            [sys.executable, "-c", PROGRAM, *others],
             env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(SUPPORT)},
             check=True,
             capture_output=True,
         ).stdout
-        for seed in ("0", "1", "4711")
+        for seed, others in (("0", []), ("1", ["2"]), ("4711", []))
     }
     assert len(texts) == 1
     assert len(texts.pop()) > 1000

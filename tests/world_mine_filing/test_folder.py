@@ -134,6 +134,29 @@ def test_a_write_that_fails_leaves_everything_as_it_was(learned, notes, record, 
     assert texts(notes) == before
 
 
+@pytest.mark.parametrize("at", [1, 4, 6, 9])
+def test_learning_that_is_interrupted_leaves_everything_as_it_was_and_can_be_done_again(learned, notes, record, at):
+    learned(record("one.jsonl", **FIRST))
+    more = record("two.jsonl", **SECOND)
+    before, steps = texts(notes), []
+
+    def told(*step):
+        steps.append(step)
+        if len(steps) == at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        learned(more, progress=told)
+    assert texts(notes) == before
+    learned(more)
+    again = texts(notes)
+    for name in ("dynamics.yaml", "recordings.jsonl"):
+        (notes / name).unlink()
+    learned(record("one.jsonl", **FIRST))
+    learned(more)
+    assert texts(notes) == again
+
+
 def test_secrets_are_not_in_any_file(learned, notes, tmp_path):
     path = tmp_path / "secret.jsonl"
     lines = [

@@ -16,6 +16,7 @@ from .explain import Example
 from .hidden import Hidden
 from .reasons import reason_for
 from .roles import Cast
+from .sampling import telling
 from .sightings import PREDICTED, Evidence, Sighting
 from .structure import SESSION, Structure
 from .tracking import Tracker
@@ -63,6 +64,7 @@ def learn_effects(
         hidden: what the session holds without showing it.
     """
     effects = Effects() if effects is None else effects
+    episodes = telling(episodes)
 
     def seen() -> Evidence:
         return Tracker(structure, casts, effects, start, points=points, hidden=hidden).run(episodes)
