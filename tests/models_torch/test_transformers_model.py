@@ -234,6 +234,19 @@ def test_the_mode_of_the_module_is_kept_and_gradients_are_not(model, module):
     module.zero_grad()
 
 
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing.*:FutureWarning")  # peft asks for it
+def test_a_module_that_peft_wraps_is_decoded_with_its_adapter():
+    peft = pytest.importorskip("peft")
+    config = peft.LoraConfig(r=2, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
+    torch.manual_seed(0)
+    adapted = peft.get_peft_model(tiny_llama(), config).eval()
+    model = TransformersModel(adapted, tiny_tokenizer())
+    for completion in complete(model, *drawn(seed=3)):
+        expected = forward_logprobs(adapted, completion, 1.0)
+        torch.testing.assert_close(torch.tensor(completion.logprobs), expected, atol=1e-4, rtol=0)
+    asyncio.run(model.close())
+
+
 def test_who_is_cancelled_stops_the_decoding(model, module, monkeypatch):
     started, steps = threading.Event(), []
     step = decoding_module._step
