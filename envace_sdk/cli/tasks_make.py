@@ -31,7 +31,7 @@ def _shares(ctx: click.Context, param: click.Parameter, value: str) -> tuple[flo
 Examples:
   envace-sdk tasks make --tools retail -n 500 -o tasks/
       500 tasks in tasks/retail/{train,validation,test}.jsonl; no model is asked
-  envace-sdk tasks make --tools ./tools.json -n 200 --tools-per-task 5 --max-calls 2 -o tasks/
+  envace-sdk tasks make --tools ./tools.json -n 200 --tools-per-task 5 --max-calls 2 --largest-answer 400 -o tasks/
       short tasks that show five tools at most, for a small model
   envace-sdk tasks make --tools schemas/ --hold-back airline -n 300 -o tasks/
       of every toolset in the folder; all tasks of one are for the test
@@ -61,6 +61,7 @@ Exit codes:
 @click.option(
     "--max-calls", default=4, show_default=True, type=click.IntRange(min=1), help="Calls of the longest solution."
 )
+@click.option("--largest-answer", type=click.IntRange(min=1), metavar="CHARS", help="No tool answers more than this.")
 @click.option(
     "--split",
     "shares",
@@ -90,7 +91,7 @@ def make(sources: tuple[str, ...], output: Path, uri: str | None, **options: Any
 
 
 def _options(options: dict[str, Any]) -> Any:
-    names = ("count", "seed", "tools_per_task", "max_calls")
+    names = ("count", "seed", "tools_per_task", "max_calls", "largest_answer")
     package = importlib.import_module("envace_sdk.training.tasks")
     return package.MakeOptions(**{name: options[name] for name in names})
 

@@ -20,6 +20,7 @@ from envace_sdk.errors import TaskError
 from envace_sdk.models import Completion, ScriptedModel
 from envace_sdk.rehearse import Environment
 from envace_sdk.tasks import Attempt, Task, check, judge, load_tasks
+from envace_sdk.tools.model import ToolCall
 from envace_sdk.tools.shipped import shipped
 from envace_sdk.tools.toolset import Toolset
 
@@ -93,6 +94,14 @@ def test_no_witness_is_longer_than_allowed(retail):
     assert max(len(task.witness) for task in made(retail, 30, max_calls=1).tasks) == 1
 
 
+def test_no_tool_answers_more_than_a_small_model_can_read(retail):
+    for task in made(retail, 20, largest_answer=400).tasks:
+        attempt = Attempt(retail, task)
+        for call in task.witness:
+            asyncio.run(attempt.call(ToolCall(call.tool, call.arguments)))
+        assert max((len(json.dumps(c.result, ensure_ascii=False)) for c in attempt.calls), default=0) <= 400
+
+
 def test_what_the_user_says_holds_what_the_witness_needs(retail, retail_tasks):
     """Every key that is passed on was told, or stands in what an earlier call gave."""
     for task in retail_tasks:
@@ -102,8 +111,6 @@ def test_what_the_user_says_holds_what_the_witness_needs(retail, retail_tasks):
             for value in call.arguments.values():
                 if isinstance(value, str):
                     assert value in known or json.dumps(value, ensure_ascii=False)[1:-1] in known, task.id
-            from envace_sdk.tools.model import ToolCall
-
             asyncio.run(attempt.call(ToolCall(call.tool, call.arguments)))
             known += json.dumps(attempt.calls[-1].result, ensure_ascii=False)
 
@@ -121,8 +128,6 @@ def test_what_cannot_be_done_ends_with_a_refusal_that_is_not_earned_by_claiming_
     assert len(refused) > 10
     for task in refused:
         claimed = Attempt(retail, task)
-        from envace_sdk.tools.model import ToolCall
-
         for call in task.witness:
             asyncio.run(claimed.call(ToolCall(call.tool, call.arguments)))
         assert not judge(task, claimed.episode("Done, as you asked.")).solved

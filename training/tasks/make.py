@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Final
 
 from envace_sdk.rehearse.environment import Environment
 from envace_sdk.tasks import Task, WitnessCall, WorldChanges, check, start_state
+from envace_sdk.tools.model import ToolCall
 from envace_sdk.world.keys import Document
 from envace_sdk.world.state import State
 
@@ -93,7 +95,7 @@ class _Maker:
             return None
         task = await self._finished(draft, random, number)
         if task is None:
-            self.made.dropped[f"{kind}: nothing certain can be demanded"] += 1
+            self.made.dropped[f"{kind}: nothing certain can be demanded, or an answer is too long"] += 1
         else:
             self._said.add(draft.turns)
         return task
@@ -113,6 +115,8 @@ class _Maker:
         put = self._needed(tools)
         calls = [step.call for step in draft.steps]
         start = _start(self._environment, put)
+        if await self._is_wordy(start, calls):
+            return None
         items = await checklist(self._environment, start, calls, draft.wanted, draft.guards)
         if items is None:
             return None
@@ -132,6 +136,16 @@ class _Maker:
             witness=witness,
             answer=draft.answer,
         )
+
+    async def _is_wordy(self, state: State, calls: Sequence[ToolCall]) -> bool:
+        """Whether an answer is longer than it may be."""
+        most = self._options.largest_answer
+        for call in calls if most is not None else ():
+            rehearsal = await self._environment.rehearse(call, state)
+            if len(json.dumps(rehearsal.result.value(), ensure_ascii=False)) > most:
+                return True
+            state = rehearsal.state
+        return False
 
     def _shown(self, draft: Draft, random: Random) -> list[str] | None:
         """The tools that the task shows: those it needs and some others, in the toolset's order."""

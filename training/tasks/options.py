@@ -40,6 +40,8 @@ class MakeOptions(BaseModel):
     """How many tools a task shows at most: those it needs, and others beside them. None shows all."""
     max_calls: int = Field(default=4, ge=1)
     """Calls of the longest witness."""
+    largest_answer: int | None = Field(default=None, ge=1)
+    """Characters of the longest answer of a witness's call, as JSON: a small model cannot read or write long ones."""
     hidden_keys: float = Field(default=0.5, ge=0, le=1)
     """How often a key is not told but has to be found out, where a search or another entity gives it."""
     bystanders: float = Field(default=0.2, ge=0, le=1)
