@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from envace_sdk.errors import ApprovalError
-from envace_sdk.json import UNSET, Json
+from envace_sdk.json import UNSET, Json, Unset
 
 from . import asking
 from .action import action_digest
@@ -34,6 +34,9 @@ def check(asked: Approval, by: str, answer: Answer, approvers: Mapping[str, froz
         raise ApprovalError(asked.id, asked.state, f"the approval {asked.id} {REFUSED[asked.state]}")
     if answer == "approve" and by in {decision.by for decision in asked.decisions}:
         raise ApprovalError(asked.id, "not_allowed", f"{by} has approved {asked.id} before")
+    if answer == "approve" and isinstance(asked.arguments, Unset):
+        what = f"the arguments that {asked.id} is about were erased, so nobody can judge them: reject it"
+        raise ApprovalError(asked.id, "not_allowed", what)
     what = _objection(asked, by, approvers)
     if what is not None:
         raise ApprovalError(asked.id, "not_allowed", what)

@@ -1,13 +1,13 @@
+import secrets
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from envace_sdk.errors import ApprovalError, LedgerError
-from envace_sdk.evidence import keyed_redactor
 from envace_sdk.json import UNSET
-from envace_sdk.ledger import Ledger, action_digest
+from envace_sdk.ledger import action_digest
 
 
 def ask(ledger, **options):
@@ -235,40 +235,43 @@ def test_an_approval_whose_payload_was_erased_still_binds(ledger):
     assert ledger.verify().ok
 
 
+def test_nobody_approves_what_cannot_be_seen_any_more(small):
+    asked = ask(small)
+    small.erase("r", by="dpo")
+    with refused("not_allowed"):
+        small.approvals.decide(asked.id, "approve", by="ann")
+    assert small.approvals.decide(asked.id, "reject", by="ann").state == "rejected"
+
+
 ANSWERS = st.lists(
     st.tuples(st.sampled_from(["approve", "reject", "use", "edit", "later"]), st.sampled_from(["ann", "bob", "cy"])),
     max_size=8,
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(answers=ANSWERS, needed=st.integers(1, 3))
-def test_whatever_people_do_an_approval_is_used_at_most_once_and_only_when_all_said_yes(answers, needed):
-    from datetime import UTC, datetime
-
-    now = [datetime(2026, 1, 1, tzinfo=UTC)]
-    with Ledger.open("sqlite://", redact=keyed_redactor(b"k"), clock=lambda: now[0]) as ledger:
-        asked = ask(ledger, needed=needed, expires=timedelta(hours=3))
-        uses, approved, settled = 0, set(), False
-        for n, (answer, by) in enumerate(answers):
-            allowed = not settled and len(approved) >= needed and now[0] < asked.expires and not uses
-            try:
-                if answer == "later":
-                    now[0] += timedelta(hours=1)
-                elif answer == "use":
-                    ledger.commit("r", f"a{n}", approval=asked.id, digest=asked.digest)
-                    assert allowed
-                    uses += 1
-                elif answer == "edit":
-                    ledger.approvals.edit(asked.id, {"n": n}, by=by)
-                    settled = True
-                else:
-                    ledger.approvals.decide(asked.id, answer, by=by)
-                    if answer == "approve":
-                        approved.add(by)
-                    else:
-                        settled = True
-            except ApprovalError:
-                assert not (answer == "use" and allowed)
-        assert uses <= 1
-        assert ledger.verify().ok
+def test_whatever_people_do_an_approval_is_used_at_most_once_and_only_when_all_said_yes(small, clock, answers, needed):
+    name = secrets.token_hex(8)
+    asked = ask(small, action=name, needed=needed, expires=timedelta(hours=3))
+    uses, approved, settled = 0, set(), False
+    for n, (answer, by) in enumerate(answers):
+        allowed = not settled and len(approved) >= needed and clock() < asked.expires and not uses
+        try:
+            if answer == "later":
+                clock.advance(hours=1)
+            elif answer == "use":
+                small.commit("r", f"{name}-{n}", approval=asked.id, digest=asked.digest)
+                assert allowed
+                uses += 1
+            elif answer == "edit":
+                small.approvals.edit(asked.id, {"n": n}, by=by)
+                settled = True
+            else:
+                small.approvals.decide(asked.id, answer, by=by)
+                settled = settled or answer == "reject"
+                approved |= {by} if answer == "approve" else set()
+        except ApprovalError:
+            assert not (answer == "use" and allowed)
+    assert uses <= 1
+    assert (small.approvals.get(asked.id).state == "used") == bool(uses)
