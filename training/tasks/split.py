@@ -21,8 +21,8 @@ SPLITS: Final[tuple[Split, ...]] = ("train", "validation", "test")
 def split_by_template(tasks: Iterable[Task], shares: Shares, *, seed: int = 0) -> Mapping[Split, list[Task]]:
     """The tasks by split; all tasks of a template are in the same one.
 
-    Templates of each kind are dealt out apart, so that every kind that has several is in every split, and each
-    template goes to the split that is furthest behind its share.
+    Templates are dealt out kind by kind, each to the split that is furthest behind its share: so splits are alike in
+    their kinds, as far as those have several templates.
 
     Args:
         tasks: what to split; a task without a template is one of its own.
@@ -39,19 +39,14 @@ def split_by_template(tasks: Iterable[Task], shares: Shares, *, seed: int = 0) -
         kind = task.tags[0] if task.tags else ""
         kinds.setdefault(kind, {}).setdefault(task.template or f"task:{task.id}", []).append(task)
     split: dict[Split, list[Task]] = {name: [] for name in SPLITS}
+    missing = dict.fromkeys(SPLITS, 0.0)
     for kind in sorted(kinds):
         templates = sorted(kinds[kind])
         Random(f"{seed}/{kind}").shuffle(templates)
-        _deal(templates, kinds[kind], shares, split)
+        for name, share in zip(SPLITS, shares, strict=True):
+            missing[name] += share / sum(shares) * len(templates)
+        for template in templates:
+            behind = max((name for name in SPLITS if missing[name] > 0), key=lambda name: missing[name])
+            missing[behind] -= 1
+            split[behind] += kinds[kind][template]
     return {name: sorted(found, key=lambda task: task.id) for name, found in split.items()}
-
-
-def _deal(
-    templates: list[str], tasks: Mapping[str, list[Task]], shares: Shares, split: dict[Split, list[Task]]
-) -> None:
-    dealt = dict.fromkeys(SPLITS, 0)
-    wanted = {name: share / sum(shares) * len(templates) for name, share in zip(SPLITS, shares, strict=True)}
-    for template in templates:
-        name = max((one for one in SPLITS if wanted[one] > 0), key=lambda one: wanted[one] - dealt[one])
-        dealt[name] += 1
-        split[name] += tasks[template]
