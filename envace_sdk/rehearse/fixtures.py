@@ -23,20 +23,21 @@ from envace_sdk.json import Json
 from envace_sdk.recordings import Client, Matching, explain_miss
 from envace_sdk.tools.fixture import TOOL_CALL, Fixture
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
+from envace_sdk.world.absorb import amend, shown_entities
 from envace_sdk.world.answer import Touch
 from envace_sdk.world.diff import diff
-from envace_sdk.world.dynamics import Dynamics, ToolRule
+from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.interpret import Answer, Interpreter
-from envace_sdk.world.keys import get_path, key_text
+from envace_sdk.world.keys import key_text
+from envace_sdk.world.observing import Observer, writes
 from envace_sdk.world.state import State
 
-from .absorb import absorb, amend, shown_entities
 from .agreement import Agreement
 from .base import Context, Outcome, Rehearsal
 from .replayed import Replayed
 from .soundness import Soundness
 
-__all__ = ["RECALLED", "FixtureRehearser", "call_digest", "note_changes", "place_of", "writes"]
+__all__ = ["RECALLED", "FixtureRehearser", "call_digest", "note_changes", "place_of"]
 
 EVERYTHING = "*"
 UNKNOWN = "?"
@@ -51,13 +52,6 @@ def call_digest(call: ToolCall) -> str:
     """A digest of the tool and its arguments, whatever the order of their keys."""
     text = json.dumps([call.name, call.arguments], sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
-
-
-def writes(tool: Tool, rule: ToolRule | None) -> bool:
-    """Whether the tool may change the world, as far as its rule, else its own hint, says."""
-    if rule is None or rule.effect == "opaque":
-        return tool.annotations.get("readOnlyHint") is not True
-    return rule.effect in {"create", "update", "delete"} or bool(rule.also)
 
 
 def note_changes(before: State, after: State) -> State:
@@ -93,6 +87,7 @@ class FixtureRehearser:
         self._tools = tools
         self._dynamics = dynamics
         self._interpreter = interpreter
+        self._observer = Observer(interpreter)
         self._matching = matching or Matching()
         self._held: dict[str, list[_Held]] = {}
         self._fixtures = tuple(fixtures)
@@ -301,28 +296,10 @@ class FixtureRehearser:
         """The state after a recorded call: what its rule changes, corrected by what its recorded answer shows."""
         if fixture.result.is_error:
             return state
-        call, rule = fixture.call, self._dynamics.tools.get(fixture.call.name)
-        value = fixture.result.value()
-        changing = writes(self._tools[call.name], rule)
-        if rule is not None and changing:
-            minted = self._recorded_key(rule, value)
-            answer = self._run(call, state, minted)
-            if answer is not None and answer.error is None:
-                state = answer.state
-        if rule is not None and rule.effect == "delete":
-            return state
-        return absorb(value, rule, self._dynamics, state, only_new=not changing)
-
-    def _recorded_key(self, rule: ToolRule, value: Json) -> Json | None:
-        """The key that the real server minted, where the recorded answer of a create shows it."""
-        if rule.effect != "create" or rule.collection is None:
-            return None
-        fields = self._dynamics.collections[rule.collection].key_fields
-        for collection, _, shown in shown_entities(value, rule, self._dynamics):
-            if collection == rule.collection:
-                parts = [get_path(shown, field) for field in fields]
-                return parts if len(parts) > 1 else parts[0]
-        return None
+        call = fixture.call
+        return self._observer.after(
+            self._tools[call.name], call.arguments, fixture.result.value(), state, Random(call_digest(call))
+        )
 
     def _found_at_start(self, episode: Sequence[Fixture], start: State) -> State:
         touched: set[tuple[str, str]] = set()
@@ -352,12 +329,10 @@ class FixtureRehearser:
         essence = self._matching.essence(method, _params(method, call))
         return essence.get("arguments") if method == TOOL_CALL else essence
 
-    def _run(self, call: ToolCall, state: State, minted: Json = None) -> Answer | None:
+    def _run(self, call: ToolCall, state: State) -> Answer | None:
         """What the rules say of a recorded call; nothing where they cannot be computed on what was recorded."""
         try:
-            return self._interpreter.run(
-                self._tools[call.name], call.arguments, state, Random(call_digest(call)), minted=minted
-            )
+            return self._interpreter.run(self._tools[call.name], call.arguments, state, Random(call_digest(call)))
         except DynamicsError:
             return None
 

@@ -170,6 +170,9 @@ class Returns(_Model):
     object: dict[str, Expression] | None = None
     text: str | None = None
     """Template; the answer is then plain text."""
+    item_key: Expression | None = None
+    """List answers that `value` or `object` forms: the key of the entity that `item` of the list stands for. By this,
+    a list that was observed tells what there is."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:

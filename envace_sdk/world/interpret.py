@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -103,6 +103,20 @@ class Interpreter:
         subject = rule.target.subject(Scope({"args": dict(arguments), "entity": None}, state, dynamics=self.dynamics))
         return None if subject.key is None else subject.value
 
+    def item_keys(
+        self, tool: Tool, arguments: Mapping[str, Json], items: Sequence[Json], state: State
+    ) -> Iterator[Json]:
+        """Of each item of a list that the tool answered, the key of the entity it stands for; None: not known."""
+        rule = self._rule(tool.name)
+        if rule is None or rule.item_key is None:
+            return
+        for item in items:
+            names: dict[str, Json] = {"args": dict(arguments), "entity": None, "item": item}
+            try:
+                yield rule.item_key(Scope(names, state, dynamics=self.dynamics))
+            except DynamicsError:
+                yield None
+
     def _rule(self, name: str) -> _Rule | None:
         try:
             return self._rules[name]
@@ -140,6 +154,8 @@ class _Rule:
         self._unless = Formula(rule.unless, f"{place}.unless") if rule.unless is not None else None
         self._search = Search(rule, place) if rule.effect == "search" else None
         self._answering = Answering(rule, place)
+        item_key = rule.returns.item_key
+        self.item_key = Formula(item_key, f"{place}.returns.item_key") if item_key is not None else None
         told = rule.returns
         forms = (told.value, told.object, told.text)
         self._is_silent = rule.effect == "compute" and not rule.also and not told.extra and forms == (None, None, None)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from copy import deepcopy
 
 from envace_sdk.json import UNSET, Json, Unset
+from envace_sdk.world.absorb import shown_entities
 from envace_sdk.world.dynamics import Dynamics, ToolRule
 from envace_sdk.world.state import State
-
-from ..absorb import shown_entities
 
 __all__ = ["grounded"]
 

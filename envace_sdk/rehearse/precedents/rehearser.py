@@ -11,11 +11,11 @@ from envace_sdk.jsonschema import compile_schema, generate
 from envace_sdk.recordings import Matching
 from envace_sdk.tools.fixture import TOOL_CALL, Fixture
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
+from envace_sdk.world.absorb import absorb
 from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.state import State
 from envace_sdk.world.statuses import status_of
 
-from ..absorb import absorb
 from ..answers import REWRITTEN
 from ..base import Context, Rehearsal
 from ..replayed import Replayed

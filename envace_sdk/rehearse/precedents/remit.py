@@ -57,14 +57,15 @@ def remit_of(
     called = frozenset(fixture.call.name for fixture in recorded.fixtures)
     silent = frozenset(name for name in tools if is_silent(dynamics.tools.get(name)))
     told = called & frozenset(
-        name for name in tools if name in silent or _meets_the_unseen(dynamics.tools[name], dynamics)
+        name
+        for name in tools
+        if name in silent or dynamics.tools[name].confidence < 1 or _meets_the_unseen(dynamics.tools[name], dynamics)
     )
     weak: dict[str, float] = {}
     for name in sorted(called & compared - silent):
         share = recorded.proven(name)
         if share is None or share < _STRONG:
-            sure = dynamics.tools[name].confidence
-            weak[name] = sure if share is None else min(sure, share)
+            weak[name] = dynamics.tools[name].confidence if share is None else share
     if not told and not weak:
         return Remit()
     noted = silent | writing

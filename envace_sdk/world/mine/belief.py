@@ -47,6 +47,8 @@ class Thing:
     """The calls that may have given it fields which are not known yet."""
     assumed: bool = False
     """Whether it is only there because other episodes say so."""
+    born: bool = False
+    """Whether a call of the episode made it."""
     looked: dict[str, int] = field(default_factory=dict)
     """By viewer, how much of `everything` had happened when it last showed the thing."""
     shown_by: dict[str, str] = field(default_factory=dict)

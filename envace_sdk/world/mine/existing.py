@@ -162,7 +162,9 @@ def learn_removals(
         elif not needs and told[False, True] + told[None, True]:
             if counts.there <= _RARE * counts.all and counts.all >= (1 if pair[0] in verbs.makers else _ENOUGH):
                 effects.makes.setdefault(pair, "")
-            elif told[False, True] >= _ENOUGH:
+            elif told[False, True] >= _ENOUGH or (
+                told[None, True] > _ENOUGH and told[None, True] >= _SOME * counts.all
+            ):
                 effects.makes.setdefault(pair, "upsert")
     return (len(effects.removes), len(effects.makes)) != known
 

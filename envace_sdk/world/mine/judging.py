@@ -1,4 +1,8 @@
-"""How well rules answer recorded calls, each episode played from the start on what the rules themselves made of it."""
+"""How well rules answer recorded calls: on the recorded history, and on what they themselves made of an episode.
+
+The first tells which rules are right about what they know: what a rule cannot know, a world is told by another layer,
+and goes on from there. The second tells how far to trust an answer, in which earlier ones may have gone wrong.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,8 @@ from envace_sdk.errors import EnvaceError
 from envace_sdk.json import Json
 from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.dynamics import Dynamics
-from envace_sdk.world.interpret import Interpreter
+from envace_sdk.world.interpret import Answer, Interpreter
+from envace_sdk.world.observing import Observer
 from envace_sdk.world.state import State
 
 from .episodes import Episode, Step
@@ -61,9 +66,17 @@ class Judgement:
         return round(min((middle - spread) / (1 + 1 / n), 0.99), 2)
 
 
-def judge(dynamics: Dynamics, start: Start, episodes: Sequence[Episode], toolset: Toolset) -> dict[str, Judgement]:
-    """Per tool, how the rules answer the episodes."""
+def judge(
+    dynamics: Dynamics,
+    start: Start,
+    episodes: Sequence[Episode],
+    toolset: Toolset,
+    *,
+    on_their_own: bool = False,
+) -> dict[str, Judgement]:
+    """Per tool, how the rules answer the episodes: on the recorded history, or `on_their_own`."""
     interpreter = Interpreter(dynamics)
+    observer = Observer(interpreter)
     first = State.start(dynamics=dynamics, collections={n: d for n, d in start.items() if n in dynamics.collections})
     found: dict[str, Judgement] = {tool.name: Judgement() for tool in toolset}
     left = _CALLS
@@ -75,7 +88,12 @@ def judge(dynamics: Dynamics, start: Start, episodes: Sequence[Episode], toolset
         for step in episode.steps:
             judgement = found[step.tool]
             judgement.calls += 1
-            state, alike = _played(interpreter, toolset, step, state)
+            answer = _answer(interpreter, toolset, step, state)
+            alike = None if answer is None else _alike(answer, step)
+            if on_their_own and answer is not None:
+                state = answer.state if answer.state is state else answer.state.tick()
+            elif step.ok:
+                state = _observed(observer, toolset, step, state)
             if alike is None:
                 judgement.score += _OPEN
             else:
@@ -85,21 +103,35 @@ def judge(dynamics: Dynamics, start: Start, episodes: Sequence[Episode], toolset
     return found
 
 
-def _played(interpreter: Interpreter, toolset: Toolset, step: Step, state: State) -> tuple[State, float | None]:
-    """The state after a call, and how alike the answers are; None: the rules say nothing."""
+def _observed(observer: Observer, toolset: Toolset, step: Step, state: State) -> State:
+    """The state after a call that was answered as recorded."""
     try:
-        answer = interpreter.run(toolset[step.tool], step.args, state, Random(f"{step.episode}/{step.index}"))
+        after = observer.after(toolset[step.tool], step.args, step.answer, state, _random(step))
     except (EnvaceError, RecursionError):
-        return state, None
-    if answer is None:
-        return state, None
+        return state
+    return after if after is state else after.tick()
+
+
+def _answer(interpreter: Interpreter, toolset: Toolset, step: Step, state: State) -> Answer | None:
+    """What the rules say of a call; None: nothing."""
+    try:
+        return interpreter.run(toolset[step.tool], step.args, state, _random(step))
+    except (EnvaceError, RecursionError):
+        return None
+
+
+def _alike(answer: Answer, step: Step) -> float:
+    """How alike an answer is to the recorded one."""
     failed = answer.error is not None
-    after = answer.state if answer.state is state else answer.state.tick()
     if failed is step.ok:
-        return after, 0.0
+        return 0.0
     if failed:
-        return after, 1.0 if answer.error == step.text else _ROUGHLY
-    return after, 0.5 + 0.5 * _likeness(answer.value, step.answer)
+        return 1.0 if answer.error == step.text else _ROUGHLY
+    return 0.5 + 0.5 * _likeness(answer.value, step.answer)
+
+
+def _random(step: Step) -> Random:
+    return Random(f"{step.episode}/{step.index}")
 
 
 def _likeness(one: Json, other: Json) -> float:

@@ -13,8 +13,8 @@ from envace_sdk.world.dynamics import Dynamics, ToolRule
 from envace_sdk.world.infer import infer
 
 from .choosing import choose, with_answers
-from .episodes import episodes_of
-from .judging import Judgement, judge
+from .episodes import Episode, episodes_of
+from .judging import Judgement, Start, judge
 from .mining import STAGES, Miner
 from .rules import Learned, silenced
 
@@ -65,13 +65,13 @@ def learn(
     half = _mined(toolset, fixtures, steps, every=2) if halved else result
     steps.begin("judging the rules")
     plain = held_out or episodes_of(fixtures, names)
-    judged = judge(half.dynamics, half.start, plain, toolset)
+    told, alone = _judged(half.dynamics, half.start, plain, toolset)
     if result.inferred:
         # Half of the episodes may speak for a mined rule where all speak for the inferred one, which is what is kept;
         # it was made from none of them.
-        whole = judge(result.dynamics, result.start, plain, toolset)
-        judged |= {name: judgement for name, judgement in whole.items() if name in result.inferred}
-    result.dynamics = _kept(_with_confidence(result.dynamics, judged), previous or Dynamics())
+        for judged, whole in zip((told, alone), _judged(result.dynamics, result.start, plain, toolset), strict=True):
+            judged |= {name: judgement for name, judgement in whole.items() if name in result.inferred}
+    result.dynamics = _kept(_with_confidence(result.dynamics, told, alone), previous or Dynamics())
     result.start = {name: docs for name, docs in result.start.items() if name in result.dynamics.collections}
     steps.end()
     return result
@@ -110,7 +110,7 @@ def _mined(toolset: Toolset, fixtures: Sequence[Fixture], steps: _Steps, *, ever
     names = [tool.name for tool in toolset]
     mined = Miner(toolset, episodes_of(fixtures, names)[::every], told=steps.begin).mined()
     steps.begin("comparing with what the definitions say")
-    dynamics = _with_confidence(mined.dynamics, {})
+    dynamics = _with_confidence(mined.dynamics, {}, {})
     inferred = infer(toolset)
     start = {name: docs for name, docs in mined.start.items() if _fits(name, docs, inferred)}
     # Mining takes apart the answers of the episodes that it is given: these are fresh ones.
@@ -126,13 +126,23 @@ def _fits(name: str, documents: Sequence[dict[str, Json]], inferred: Dynamics) -
     return rule is not None and all(field in document for document in documents for field in rule.key_fields)
 
 
-def _with_confidence(dynamics: Dynamics, judged: Mapping[str, Judgement]) -> Dynamics:
-    """With what the judgement says of each rule; rules that answer badly leave the answer to others."""
+def _judged(
+    dynamics: Dynamics, start: Start, episodes: Sequence[Episode], toolset: Toolset
+) -> tuple[dict[str, Judgement], dict[str, Judgement]]:
+    """How rules do on the recorded history, and on their own."""
+    return (
+        judge(dynamics, start, episodes, toolset),
+        judge(dynamics, start, episodes, toolset, on_their_own=True),
+    )
+
+
+def _with_confidence(dynamics: Dynamics, told: Mapping[str, Judgement], alone: Mapping[str, Judgement]) -> Dynamics:
+    """With how far each rule can be trusted on its own; those that are wrong even when told leave answers to others."""
     tools: dict[str, ToolRule] = {}
     for name, rule in dynamics.tools.items():
-        judgement = judged.get(name, Judgement())
-        kept = silenced(rule) if judgement.is_poor and rule.effect in {"read", "search"} else rule
-        tools[name] = kept.model_copy(update={"confidence": judgement.confidence})
+        is_poor = told.get(name, Judgement()).is_poor
+        kept = silenced(rule) if is_poor and rule.effect in {"read", "search"} else rule
+        tools[name] = kept.model_copy(update={"confidence": alone.get(name, Judgement()).confidence})
     return Dynamics(collections=dynamics.collections, tools=tools)
 
 

@@ -22,6 +22,8 @@ _CONSTANT: Final = 0.93
 """A value that stands at so many of the positions' places is the only one there is."""
 _OVERLAP: Final = 0.4
 """Of the words of one domain, so many must be words of the other if both are the same."""
+_INSIDE: Final = 0.6
+"""So many of the paths of one domain must lie below paths of the other if both are the same."""
 _SOME: Final = 3
 """Different values that must link: fewer may agree by chance."""
 
@@ -65,6 +67,7 @@ def domains(
         if position.side == "in" and any(isinstance(value, str) for value in values):
             union.find(position)
     _join_vocabularies(union, seen.values)
+    _join_trees(union, seen.values)
     groups = [group for group in union.groups() if len(group) > 1 and not _is_constant(group, seen.values)]
     return sorted(groups, key=lambda group: (-sum(seen.takes[p] for p in group), group))
 
@@ -160,6 +163,29 @@ def _join_vocabularies(union: _Union, held: Mapping[Position, Collection[Json]])
             if len(values & others) >= max(_LINKS, _OVERLAP * len(values)):
                 union.join(one, other)
                 break
+
+
+def _join_trees(union: _Union, held: Mapping[Position, Collection[Json]]) -> None:
+    """Paths that lie below paths of another domain name the same things as these."""
+    trees: list[tuple[Position, set[str]]] = []
+    for group in union.groups():
+        values = [value for position in group for value in held.get(position, ()) if isinstance(value, str)]
+        paths = {value.rstrip("/") for value in values if value.startswith("/")}
+        if any(position.side == "in" for position in group) and 2 * len(paths) > len(set(values)):
+            trees.append((group[0], paths))
+    trees.sort(key=lambda tree: (len(tree[1]), tree[0]))
+    for place, (one, paths) in enumerate(trees):
+        for other, others in reversed(trees[place + 1 :]):
+            if sum(_lies_below(path, others) for path in paths) > _INSIDE * len(paths):
+                union.join(one, other)
+                break
+
+
+def _lies_below(path: str, others: Collection[str]) -> bool:
+    while path := path.rpartition("/")[0]:
+        if path in others:
+            return True
+    return False
 
 
 class _Union:

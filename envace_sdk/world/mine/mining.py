@@ -24,7 +24,7 @@ from .links import domains
 from .minting import mint_of
 from .moments import Moment
 from .phrasing import take_apart
-from .preparing import links_of, note_viewers, verbs_of
+from .preparing import links_of, note_viewers, trees_of, verbs_of
 from .roles import Cast, cast_of
 from .rules import rule_of
 from .scoping import known_places, scope_names, starting_points
@@ -80,6 +80,7 @@ class Miner:
         self._stage()
         self._structure = discover(episodes, domains(episodes, {}, {}))
         self._links = links_of(self._structure)
+        self._trees = trees_of(self._structure, episodes)
         self._failures = Failures(episodes)
         self._casts = self._cast({})
         self._effects = Effects()
@@ -196,7 +197,7 @@ class Miner:
         return next((named.kind for named in self._casts[tool].named if named.name == name), SESSION)
 
     def _cast(self, bases: Mapping[str, str]) -> dict[str, Cast]:
-        return {name: cast_of(name, self._structure, bases, self._links) for name in self._names}
+        return {name: cast_of(name, self._structure, bases, self._links, self._trees) for name in self._names}
 
     def _hide(self) -> None:
         """Find what the session holds unseen. A place that names are relative to is followed as what is shown is."""

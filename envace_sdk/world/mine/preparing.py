@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from envace_sdk.json import UNSET
 from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.infer import infer
+from envace_sdk.world.keys import get_path
 
 from .episodes import Episode
 from .existing import Verbs
 from .structure import Structure
 
-__all__ = ["links_of", "note_viewers", "verbs_of"]
+__all__ = ["links_of", "note_viewers", "trees_of", "verbs_of"]
+
+_MOSTLY: Final = 0.7
 
 
 def verbs_of(toolset: Toolset) -> Verbs:
@@ -47,3 +52,15 @@ def links_of(structure: Structure) -> dict[str, dict[str, str]]:
                 if name and "." not in name and name != site.key:
                     found.setdefault(site.kind, {})[name] = kind
     return found
+
+
+def trees_of(structure: Structure, episodes: Sequence[Episode]) -> frozenset[str]:
+    """The kinds whose things calls name by whole paths."""
+    named: dict[str, list[bool]] = {}
+    for episode in episodes:
+        for step in episode.steps:
+            for reference in structure.references_of(step.tool):
+                value = get_path(step.args, reference.path)
+                if value is not UNSET and value is not None:
+                    named.setdefault(reference.kind, []).append(isinstance(value, str) and value.startswith("/"))
+    return frozenset(kind for kind, paths in named.items() if sum(paths) >= _MOSTLY * len(paths))

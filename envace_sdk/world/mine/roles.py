@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +24,8 @@ _TAKEN: Final = frozenset(
     | {"size", "string", "int", "double", "bool"}
 )
 """Names that mean something in the rule language already."""
+_PLACE: Final = "place"
+"""The name of the thing that another lies in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,13 @@ class Cast:
         return scope, keys
 
 
-def cast_of(tool: str, structure: Structure, scopes: Mapping[str, str], links: Mapping[str, Mapping[str, str]]) -> Cast:
+def cast_of(
+    tool: str,
+    structure: Structure,
+    scopes: Mapping[str, str],
+    links: Mapping[str, Mapping[str, str]],
+    trees: Collection[str] = (),
+) -> Cast:
     """Who is who for a tool.
 
     Args:
@@ -73,6 +81,7 @@ def cast_of(tool: str, structure: Structure, scopes: Mapping[str, str], links: M
         structure: the kinds, references and sites.
         scopes: by kind whose things are named relative to something, the CEL expression of that.
         links: by kind, its fields that name things, and of which kind.
+        trees: the kinds whose keys are paths: each thing lies in another.
     """
     named: list[Named] = []
     used = set(_TAKEN)
@@ -84,6 +93,10 @@ def cast_of(tool: str, structure: Structure, scopes: Mapping[str, str], links: M
         name = _name(reference, used) if named else ENTITY
         used.add(name)
         named.append(Named(name, reference.kind, _key(reference, scopes)))
+    for owner in [one for one in named if one.kind in trees and one.source]:
+        name = _unused(_PLACE, used)
+        used.add(name)
+        named.append(Named(name, owner.kind, f"dirname({owner.source})"))
     for owner in list(named):
         for field_name, kind in sorted(links.get(owner.kind, {}).items()):
             if owner.fresh or kind == owner.kind:

@@ -51,6 +51,12 @@ class Listing:
         data = {"filters": self.filters, "where": self.where, "order_by": self.order_by}
         return {name: value for name, value in data.items() if value}
 
+    def _item_key(self) -> str:
+        """The key of the thing that an item of the list stands for, over `item`; "": the item has it as it is."""
+        shown = member("item", (self.site.key,))
+        join = self.site.join or shown
+        return re.sub(rf"{re.escape(shown)}(?!\w)", "item", join) if self.site.bare else join
+
     def listed(self) -> str:
         """The list, as an expression in a rule that searches for it."""
         if self.item:
@@ -61,9 +67,11 @@ class Listing:
     def returns(self, part: Part) -> dict[str, Any]:
         """The answer, as the member of a rule."""
         if self.item:
+            stands_for = {"item_key": self._item_key()} if self._item_key() else {}
             if part.listing is not None:
-                return {"value": self.listed()}
-            return {"object": {name: _source(inner, self.listed()) for name, inner in part.members.items()}}
+                return {"value": self.listed(), **stands_for}
+            told = {name: _source(inner, self.listed()) for name, inner in part.members.items()}
+            return {"object": told, **stands_for}
         found: dict[str, Any] = {} if self.shown is None else {"fields": self.shown}
         extra: dict[str, str] = {}
         for name, inner in part.members.items():
@@ -196,10 +204,20 @@ def _item(cases: Sequence[Case], site: Site, kind: Kind) -> str:
         right = sum(evaluate(base, example.scope) == example.target for example in examples)
         if right >= _HELD * len(examples):
             return base
+    if site.join and not site.bare:
+        return _row(f"basename(item.{kind.key})", site, examples)
     found = explain(examples, tolerance=_TOLERANCE, limit=1) if examples else []
     if found:
         return _guarded(found[0].source, examples)
     return base if kind.label else member("item", (kind.key,))
+
+
+def _row(base: str, site: Site, examples: Sequence[Example]) -> str:
+    """Several fields of which one is the last part of the path."""
+    shown = [example.target for example in examples if isinstance(example.target, dict)]
+    names = dict.fromkeys(name for target in shown for name in target)
+    fields = {n: base if n == site.key else _guarded(member("item", (n,)), examples) for n in names}
+    return object_source(fields)
 
 
 def _guarded(source: str, examples: Sequence[Example]) -> str:

@@ -99,7 +99,7 @@ class Evidence:
                 agreement.other += 1
         elif what == EXISTS and not value:
             self.absent.setdefault(thing.kind, set()).add(key_text(thing.key))
-        else:
+        elif not thing.born:
             first = self.first.setdefault(thing.kind, {}).setdefault(key_text(thing.key), {})
             if what != EXISTS:
                 first[what] = value

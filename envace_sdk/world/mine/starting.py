@@ -15,6 +15,9 @@ __all__ = ["Beginning", "Beginnings"]
 
 _AGREED = 0.9
 """Of what several episodes show, so much must be the same if they are to have one start."""
+_SOME = 4
+_ANEW = 0.35
+"""Where fewer sightings are of what other episodes show as well, every episode has a start of its own."""
 
 Documents = dict[str, dict[str, dict[str, Json]]]
 
@@ -34,7 +37,9 @@ class Beginnings:
         self._values: dict[tuple[str, str, str], Counter[str]] = {}
         self._shown: Counter[tuple[str, str]] = Counter()
         self._absent: Counter[tuple[str, str]] = Counter()
+        self._episodes: Counter[str] = Counter()
         for beginning in beginnings:
+            self._episodes.update(kind for kind, documents in beginning.shown.items() if documents)
             for kind, documents in beginning.shown.items():
                 for key, document in documents.items():
                     self._shown[kind, key] += 1
@@ -55,6 +60,11 @@ class Beginnings:
         gone = sum(1 for (of, key) in self._absent if of == kind and self._absent[of, key] and not self._shown[of, key])
         return there > gone
 
+    def is_shared(self, kind: str) -> bool:
+        """Whether the episodes begin with the same things of a kind: else hardly one shows what another does."""
+        counts = [count for (of, _), count in self._shown.items() if of == kind]
+        return self._episodes[kind] < _SOME or sum(counts) - len(counts) >= _ANEW * sum(counts)
+
     def is_fixed(self, kind: str) -> bool:
         """Whether the episodes agree on what things of a kind are in the beginning: then they have one start."""
         told = [counts for (of, _, _), counts in self._values.items() if of == kind and sum(counts.values()) > 1]
@@ -67,9 +77,11 @@ class Beginnings:
         looked: Counter[tuple[str, str]] = Counter()
         for (kind, key, _), counts in self._values.items():
             looked[kind, key] = max(looked[kind, key], sum(counts.values()))
-        fixed = {kind for kind in {of for of, _ in self._shown} if self.is_fixed(kind)}
+        kinds = {of for of, _ in self._shown}
+        fixed = {kind for kind in kinds if self.is_fixed(kind)}
+        shared = {kind for kind in kinds if kind == SESSION or self.is_shared(kind)}
         for (kind, key), count in sorted(self._shown.items()):
-            if self._absent[kind, key] < count:
+            if self._absent[kind, key] < count and (kind in shared or 2 * count >= self._episodes[kind]):
                 found.setdefault(kind, {})[key] = {}
         for (kind, key, name), counts in self._values.items():
             text, count = min(counts.items(), key=lambda item: (-item[1], item[0]))

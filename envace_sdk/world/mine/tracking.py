@@ -149,6 +149,7 @@ class Tracker:
             born = not thing.exists
             if born:
                 thing.forget(suspect)
+                thing.born = True
             thing.exists = True
             thing.pending.pop(EXISTS, None)
             return born
@@ -178,18 +179,32 @@ class Tracker:
     def _observe(self, moment: Moment) -> None:
         """What the answer shows."""
         for site in self.structure.sites_of(moment.step.tool):
+            shown: set[str] = set()
             for key, record in records(site, moment.step):
                 whole = self._whole_key(site, key, moment)
                 if whole is not UNSET:
+                    shown.add(key_text(whole))
                     self._observe_record(site, moment.belief.thing(site.kind, whole), whole, record, moment)
+            if site.many and site.join:
+                self._miss(site, shown, moment)
+
+    def _miss(self, site: Site, shown: set[str], moment: Moment) -> None:
+        """What is not in the list of the place it lay in is gone, if there is a call that may have taken it away."""
+        for thing in moment.belief.things(site.kind):
+            text = key_text(thing.key)
+            if not thing.exists or text in shown or not self._suspects(thing, EXISTS, moment.step):
+                continue
+            here = evaluate(site.join, {**moment.scope, "item": {site.key: text.rpartition("/")[2]}})
+            if here is not UNSET and key_text(here) == text:
+                self._sight(thing, EXISTS, False, moment.step)
 
     def _observe_record(self, site: Site, thing: Thing, key: Json, record: Mapping[str, Json], moment: Moment) -> None:
         step = moment.step
         maker = next((named for named in moment.cast.named if named.fresh), None) if site.fresh else None
         if maker is not None and not thing.exists:
-            thing.exists = True
+            thing.exists = thing.born = True
             thing.forget(Suspect(step, maker, moment.scope))
-        elif site.many or len(record) > 1 or (step.tool, SESSION) in self.effects.harmless:
+        elif self._is_shown_to_be_there(site, thing, record, step):
             self._sight(thing, EXISTS, True, step)
         key_field = self.structure.kinds[site.kind].key
         for name, value in record.items():
@@ -200,6 +215,12 @@ class Tracker:
                 self._sight(thing, what, key if what == key_field else value, step)
         if not site.fresh:
             thing.looked[step.viewer] = len(thing.everything)
+
+    def _is_shown_to_be_there(self, site: Site, thing: Thing, record: Mapping[str, Json], step: Step) -> bool:
+        """Whether a call that shows a thing says that it exists: one that took it away may still name it."""
+        if thing.exists and any(suspect.step is step for suspect in self._suspects(thing, EXISTS, step)):
+            return False
+        return site.many or len(record) > 1 or (step.tool, SESSION) in self.effects.harmless
 
     def _whole_key(self, site: Site, key: Json, moment: Moment) -> Json | Unset:
         """The key of a thing, of which what is shown may be a part; UNSET where it is not known."""
@@ -214,11 +235,7 @@ class Tracker:
     def _sight(self, thing: Thing, what: str, value: Json, step: Step) -> None:
         """Something is shown: evidence, and what is known from now on."""
         thing.assumed = False
-        suspects = [
-            suspect
-            for suspect in thing.suspects(what, step.viewer)
-            if suspect.named.fresh or self.effects.touches(suspect.step.tool, suspect.named.name, what)
-        ]
+        suspects = self._suspects(thing, what, step)
         self.evidence.note(thing, what, value, step, suspects)
         if what != EXISTS:
             thing.show(what, value, step.viewer)
@@ -227,3 +244,10 @@ class Tracker:
             thing.forget()
         thing.exists = bool(value)
         thing.pending.pop(EXISTS, None)
+
+    def _suspects(self, thing: Thing, what: str, step: Step) -> list[Suspect]:
+        return [
+            suspect
+            for suspect in thing.suspects(what, step.viewer)
+            if suspect.named.fresh or self.effects.touches(suspect.step.tool, suspect.named.name, what)
+        ]

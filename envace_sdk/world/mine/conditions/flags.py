@@ -23,7 +23,7 @@ MAX_TRIGGERS = 2
 MAX_TOOLS = 12
 CHANCE_BITS = 4.0
 """What must be left over, as there are many errors and answers that something might explain by chance."""
-MAX_EVENTS = 4000
+MAX_EVENTS = 2400
 
 
 def hidden_flags(episodes: Sequence[Sequence[Event]]) -> list[Flag]:
