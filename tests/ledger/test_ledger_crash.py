@@ -11,6 +11,7 @@ import pytest
 from envace_sdk.errors import InDoubtError
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("seed", "kills"),
     [pytest.param(1, 40, marks=pytest.mark.slow), pytest.param(2, 200, marks=pytest.mark.nightly)],
@@ -19,7 +20,7 @@ def test_after_any_kill_each_action_is_observed_not_started_or_in_doubt(ledger_u
     program = Path(journal_until_killed.__file__)
     open_ledger(ledger_url)
     command = [sys.executable, str(program), ledger_url, str(tmp_path), str(seed), str(kills)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=850, check=False)
     assert run.returncode == 0, run.stderr
 
     ledger = open_ledger(ledger_url)
