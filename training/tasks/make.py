@@ -140,7 +140,9 @@ class _Maker:
     async def _is_wordy(self, state: State, calls: Sequence[ToolCall]) -> bool:
         """Whether an answer is longer than it may be."""
         most = self._options.largest_answer
-        for call in calls if most is not None else ():
+        if most is None:
+            return False
+        for call in calls:
             rehearsal = await self._environment.rehearse(call, state)
             if len(json.dumps(rehearsal.result.value(), ensure_ascii=False)) > most:
                 return True
