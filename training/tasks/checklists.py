@@ -22,7 +22,7 @@ from envace_sdk.world.diff import EntityChange, diff
 from envace_sdk.world.keys import get_path
 from envace_sdk.world.state import State
 
-from .goals import Wanted
+from .goal import Wanted, cel
 from .words import words
 
 __all__ = ["checklist", "forbidden"]
@@ -79,7 +79,7 @@ async def checklist(
 
 def forbidden(tool: str) -> Wanted:
     """The guard that a tool is not called with success."""
-    return Wanted(f"{tool} was not called.", f"called({_cel(tool)}) == 0")
+    return Wanted(f"{tool} was not called.", f"called({cel(tool)}) == 0")
 
 
 def _item(name: str, wanted: Wanted, factor: float = 1.0) -> ChecklistItem:
@@ -103,7 +103,7 @@ async def _run(environment: Environment, start: State, calls: Sequence[ToolCall]
 def _demands(run: _Run, other: _Run, environment: Environment, named: set[str]) -> Iterator[Wanted]:
     """What the final world must be like; first of what the calls name."""
     for change in sorted(run.changes, key=lambda change: change.key not in named):
-        place = f"get({_cel(change.collection)}, {_cel(change.key)})"
+        place = f"get({cel(change.collection)}, {cel(change.key)})"
         if change.kind == "deleted":
             yield Wanted(f"{change.name} is gone.", f"{place} == null")
         elif change.kind == "updated":
@@ -127,7 +127,7 @@ def _updated(change: EntityChange, place: str, other: _Run) -> Iterator[Wanted]:
     scalars = {path: new for path, new in stable.items() if _is_firm(new) and _is_plain(path)}
     for path, new in list(scalars.items())[:_MOST]:
         says = f"The {words(path)} of {change.name} is {json.dumps(new, ensure_ascii=False)}."
-        yield Wanted(says, f"{place}.{path} == {_cel(new)}")
+        yield Wanted(says, f"{place}.{path} == {cel(new)}")
     if not scalars:
         for path, new in stable.items():
             if isinstance(new, list) and _is_plain(path) and not isinstance(change.fields[path][0], dict):
@@ -144,7 +144,7 @@ def _created(
     twins = [change for change in other.changes if change.kind == "created" and change.collection == collection]
     before = len(run.start.collection(collection))
     after = len(run.final.collection(collection))
-    yield Wanted(f"There are {len(made)} more in {collection}.", f"count({_cel(collection)}) == {after}")
+    yield Wanted(f"There are {len(made)} more in {collection}.", f"count({cel(collection)}) == {after}")
     if len(twins) != len(made) or after - before != len(made):
         return
     for change, twin in zip(made[:2], twins, strict=False):
@@ -159,7 +159,7 @@ def _created(
         times = sum(all(get_path(document, path) == new for path, new in chosen.items()) for document in held)
         if chosen:
             says = f"In {collection} there is one as asked for."
-            yield Wanted(says, f"count({_cel(collection)}, {_cel(chosen)}) == {times}")
+            yield Wanted(says, f"count({cel(collection)}, {cel(chosen)}) == {times}")
 
 
 def _nothing_else(run: _Run) -> Wanted:
@@ -169,8 +169,8 @@ def _nothing_else(run: _Run) -> Wanted:
         return Wanted("Nothing is changed.", "changed().size() == 0")
     names = [change.name for change in changes if change.kind != "created"]
     made = sorted({change.collection for change in changes if change.kind == "created"})
-    allowed = [f"c in {_cel(names)}"] if names else []
-    allowed += [f"c.startsWith({_cel(f'{collection}/')})" for collection in made]
+    allowed = [f"c in {cel(names)}"] if names else []
+    allowed += [f"c.startsWith({cel(f'{collection}/')})" for collection in made]
     return Wanted("Nothing is changed but what was asked for.", f"changed().all(c, {' || '.join(allowed)})")
 
 
@@ -189,7 +189,3 @@ def _leaves(value: Json) -> Iterator[str]:
 
 def _is_plain(path: str) -> bool:
     return all(part.isidentifier() for part in path.split("."))
-
-
-def _cel(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False)

@@ -14,7 +14,8 @@ from envace_sdk.world.state import State
 from .atlas import Atlas
 from .checklists import forbidden
 from .facts import said
-from .goals import Goal, Goals, Kind, Step, Wanted, refusal_said
+from .goal import Goal, Kind, Step, Wanted, refusal_said
+from .goals import Goals
 from .options import MakeOptions, TaskKind
 from .ways import tried
 from .words import sentence, value_words, words

@@ -1,18 +1,15 @@
-"""One thing that somebody wants: what it says, the calls that do it, and what a right answer tells."""
+"""Making goals: what somebody may want in a world, tried there."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from envace_sdk.errors import EnvaceError
 from envace_sdk.json import Json
 from envace_sdk.jsonschema import compile_schema, generate
-from envace_sdk.rehearse.base import Outcome
 from envace_sdk.rehearse.shapes import properties
 from envace_sdk.tools.model import Tool, ToolCall
 from envace_sdk.world.diff import diff
@@ -22,16 +19,11 @@ from envace_sdk.world.state import State
 from .arguments import Arguments
 from .atlas import Atlas
 from .facts import Fact, facts_of, said
+from .goal import Aim, Goal, Kind, Step, Wanted, called, cel, refusal_said
 from .ways import Way, found_keys, tell, tried
 from .words import details, listed, request_of, sentence, words
 
-__all__ = ["REFUSALS", "Aim", "Goal", "Goals", "Kind", "Step", "Wanted"]
-
-Kind: TypeAlias = Literal["read", "search", "compute", "change", "refused"]
-"""What somebody wants: to know of one thing, of several, to have something worked out or done, or what cannot be."""
-
-REFUSALS: Final = ("cannot", "can't", "can not", "could not", "couldn't", "unable", "not possible", "impossible")
-"""Words one of which every refusal holds."""
+__all__ = ["Goals"]
 
 _EFFECTS: Final[dict[str, frozenset[str]]] = {
     "read": frozenset({"read"}),
@@ -44,58 +36,6 @@ _TRIES: Final = 12
 _MOST_FOUND: Final = 4
 _ON_THE_WAY: Final = 0.5
 """Weight of a call that only leads to what is wanted."""
-_TEXT: Final = 40
-"""Characters above which a text counts as free: what of it is passed on is not checked word by word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One call of a witness, and what it comes to."""
-
-    call: ToolCall
-    expect: Outcome = "success"
-    turn: int = 0
-    """Which of the user's messages it is made for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A checklist item in the making."""
-
-    says: str
-    that: str
-    weight: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Aim:
-    """The call that a goal is about, with what it comes to."""
-
-    tool: Tool
-    call: ToolCall
-    outcome: Outcome
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """One thing that somebody wants."""
-
-    kind: Kind
-    template: str
-    """The tools in play and the way in which the thing is told of: what tasks that differ only in values share."""
-    request: str
-    steps: tuple[Step, ...]
-    reply: str
-    wanted: tuple[Wanted, ...]
-    aim: Aim
-    state: State
-    """The world afterwards."""
-
-    @property
-    def tools(self) -> frozenset[str]:
-        """The tools that the witness needs."""
-        return frozenset(step.call.name for step in self.steps)
 
 
 class Goals:
@@ -209,7 +149,7 @@ class Goals:
         )
         wanted = [
             *(Wanted(f"The answer names {key}.", said([key])) for key in keys),
-            Wanted(f"{tool.name} was called.", _called(aim.call, tool), _ON_THE_WAY),
+            Wanted(f"{tool.name} was called.", called(aim.call, tool), _ON_THE_WAY),
         ]
         reply = sentence(f"I found {listed(keys)}")
         template = f"search/{tool.name}/{'+'.join(sorted(narrowing))}"
@@ -226,7 +166,7 @@ class Goals:
         aim = Aim(tool, call, "success")
         _, way, told = await self._hide(tool, arguments, state, random, shown)
         request = self._asked(tool, arguments, told, random)
-        wanted = (Wanted(f"{tool.name} was called as asked.", _called(call, tool)),)
+        wanted = (Wanted(f"{tool.name} was called as asked.", called(call, tool)),)
         steps = (*map(Step, way.calls), Step(call))
         reply = sentence(f"Done: {request_of(tool)}. {details(arguments, {})}".strip())
         return Goal("change", f"change/{tool.name}/{way.kind}", request, steps, reply, wanted, aim, rehearsal.state)
@@ -243,8 +183,8 @@ class Goals:
             return None
         aim = Aim(tool, call, rehearsal.outcome, rehearsal.result.first_text)
         _, way, told = await self._hide(tool, arguments, state, random, shown)
-        looked = [f"attempted({_cel(step.name)}, {_cel(dict(step.arguments))})" for step in way.calls]
-        tries = " + ".join([f"attempted({_cel(tool.name)}{self._subject_of(tool, arguments)})", *looked])
+        looked = [f"attempted({cel(step.name)}, {cel(dict(step.arguments))})" for step in way.calls]
+        tries = " + ".join([f"attempted({cel(tool.name)}{self._subject_of(tool, arguments)})", *looked])
         # One item: having tried is worth nothing to whoever then says that it is done.
         says = "It was tried, or looked into, and the answer says that it cannot be done."
         wanted = (Wanted(says, f"{tries} > 0 && {refusal_said()}"),)
@@ -259,7 +199,7 @@ class Goals:
     ) -> Goal:
         wanted = (
             *(Wanted(f"The answer tells the {fact.name}.", said(fact.forms)) for fact in found),
-            Wanted(f"{aim.tool.name} was called.", _called(aim.call, aim.tool), _ON_THE_WAY),
+            Wanted(f"{aim.tool.name} was called.", called(aim.call, aim.tool), _ON_THE_WAY),
         )
         reply = sentence(listed(f"the {fact.name} is {fact.forms[0]}" for fact in found))
         return Goal(kind, template, request, (*map(Step, way.calls), Step(aim.call)), reply, wanted, aim, state)
@@ -308,26 +248,7 @@ class Goals:
 
     def _subject_of(self, tool: Tool, arguments: Mapping[str, Json]) -> str:
         name = self._atlas.key_argument(tool)
-        return f", {_cel({name: arguments[name]})}" if name is not None and name in arguments else ""
-
-
-def refusal_said() -> str:
-    """The condition that the answer refuses."""
-    return f"{_cel(list(REFUSALS))}.exists(text, said(text))"
-
-
-def _called(call: ToolCall, tool: Tool) -> str:
-    """The condition that the call was made, up to texts that may be put otherwise."""
-    firm = {name: value for name, value in call.arguments.items() if _is_firm(value)}
-    return f"called({_cel(tool.name)}, {_cel(firm)}) >= 1"
-
-
-def _is_firm(value: Json) -> bool:
-    if isinstance(value, dict):
-        return all(map(_is_firm, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_firm, value))
-    return not isinstance(value, str) or (len(value) <= _TEXT and len(value.split()) < 5)
+        return f", {cel({name: arguments[name]})}" if name is not None and name in arguments else ""
 
 
 def _altered(key: Json, random: Random) -> Json:
@@ -335,8 +256,3 @@ def _altered(key: Json, random: Random) -> Json:
     if not isinstance(key, str):
         return key
     return re.sub(r"\d", lambda _: str(random.randrange(10)), key) if re.search(r"\d{3}", key) else key
-
-
-def _cel(value: Json) -> str:
-    """A JSON value in CEL, whose literals are JSON's."""
-    return json.dumps(value, ensure_ascii=False)
