@@ -33,19 +33,18 @@ class Standing:
 
 
 def standing(
-    approval: Approval | None, action: Action, world: str, ledger: Ledger, state: State, approvers: Mapping[str, Any]
+    approval: Approval | None, world: str, ledger: Ledger, state: State, approvers: Mapping[str, Any]
 ) -> Standing:
-    """Where an approval stands for an action, now that the world is at the version `world`.
+    """Where the approval of an action stands, now that the world is at the version `world`.
 
     Args:
         approval: the last one of the action, if any.
-        action: what is about to be executed.
         world: what its prediction rests on.
         ledger: where the approval is.
         state: the world as the guard knows it.
         approvers: who may approve, with their roles; empty: anybody.
     """
-    if approval is None or approval.state in {"expired", "used"} or approval.digest != action.digest:
+    if approval is None or approval.state in {"expired", "used"}:
         return Standing("none")
     if approval.state == "rejected":
         by = ", ".join(decision.by for decision in approval.decisions if decision.answer == "reject")

@@ -163,7 +163,7 @@ class Deciding:
             return plain, None
         name = looked.progress.id
         approval = self._journal.approval(case.action, name)
-        stand = asking.standing(approval, case.action, world, self._journal.ledger, case.state, self._approvers)
+        stand = asking.standing(approval, world, self._journal.ledger, case.state, self._approvers)
         if stand.kind == "rejected":
             return replace(plain, kind="block", reasons=(stand.reason, *plain.reasons)), None
         if stand.kind == "edited":

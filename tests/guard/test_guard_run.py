@@ -5,7 +5,7 @@ from guarded_desk import READS, action, desk
 
 from envace_sdk.errors import ApprovalRequired, GuardError, InDoubtError, Refused
 from envace_sdk.evidence import Claimed, Observed, read_label
-from envace_sdk.guard import Pass
+from envace_sdk.guard import Decision, Pass
 from envace_sdk.tools.model import ToolResult
 
 COMMIT_ALL = {"name": "all", "then": "commit"}
@@ -392,3 +392,14 @@ def test_a_refusal_brings_its_prediction_along_framed_for_a_model(tmp_path):
     assert refusal.value.prediction.count(NOTICE) == 2
     assert "refunded 0 → 20" in refusal.value.prediction
     assert "→" not in str(refusal.value)
+
+
+def test_a_stop_that_comes_while_an_action_is_judged_still_stops_it(tmp_path):
+    def judge(case):
+        shop.guard.stop(by="ann", reason="just now")
+        return Decision("commit", explicit=True)
+
+    shop = desk(tmp_path, judge=judge)
+    with pytest.raises(Refused, match="just now"):
+        shop.run(action())
+    assert shop.executed == []
