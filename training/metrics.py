@@ -195,7 +195,9 @@ class _Wandb:
 
     def __init__(self, name: str, directory: Path, run: Mapping[str, Any]) -> None:
         self._module = importlib.import_module(name)
-        self._module.init(project="envace", name=directory.name, config=dict(run), resume="allow")
+        # A wandb run is found again by its id, a trackio run by its name.
+        own = {"id": directory.name, "dir": str(directory)} if name == "wandb" else {}
+        self._module.init(project="envace", name=directory.name, config=dict(run), resume="allow", **own)
 
     def log(self, step: int, values: Mapping[str, float]) -> None:
         self._module.log(dict(values), step=step)

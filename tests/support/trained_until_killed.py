@@ -21,11 +21,13 @@ def run(directory, steps):
         drawn = trainer.resume(newest)
     with MetricsLog(directory, resume_at=trainer.steps_done) as log:
         while trainer.steps_done < steps:
-            print(f"begin {trainer.steps_done + 1}", flush=True)
+            sys.stdout.write(f"begin {trainer.steps_done + 1}\n")
+            sys.stdout.flush()
             drawn.append(int(torch.randint(0, 1000, ())))  # stands for rollouts, which draw from the same generator
             metrics = trainer.step(some_rows(seed=drawn[-1]))
             log.log(metrics.step, metrics.as_flat() | {"drawn": drawn[-1]})
-            print(f"save {metrics.step}", flush=True)
+            sys.stdout.write(f"save {metrics.step}\n")
+            sys.stdout.flush()
             trainer.save(checkpoint.folder_for(directory, metrics.step), drawn)
             checkpoint.prune(directory, 2)
 
