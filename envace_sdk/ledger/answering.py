@@ -32,14 +32,17 @@ def check(asked: Approval, by: str, answer: Answer, approvers: Mapping[str, froz
     """Whether a person may answer a request now. Raises: ApprovalError, which says why not."""
     if asked.state not in OPEN:
         raise ApprovalError(asked.id, asked.state, f"the approval {asked.id} {REFUSED[asked.state]}")
-    if answer == "approve" and by in {decision.by for decision in asked.decisions}:
-        raise ApprovalError(asked.id, "not_allowed", f"{by} has approved {asked.id} before")
-    if answer == "approve" and isinstance(asked.arguments, Unset):
-        what = f"the arguments that {asked.id} is about were erased, so nobody can judge them: reject it"
-        raise ApprovalError(asked.id, "not_allowed", what)
-    what = _objection(asked, by, approvers)
+    what = (_approving(asked, by) if answer == "approve" else None) or _objection(asked, by, approvers)
     if what is not None:
         raise ApprovalError(asked.id, "not_allowed", what)
+
+
+def _approving(asked: Approval, by: str) -> str | None:
+    if by in {decision.by for decision in asked.decisions}:
+        return f"{by} has approved {asked.id} before"
+    if isinstance(asked.arguments, Unset):
+        return f"the arguments that {asked.id} is about were erased, so nobody can judge them: reject it"
+    return None
 
 
 def _objection(asked: Approval, by: str, approvers: Mapping[str, frozenset[str]] | None) -> str | None:
