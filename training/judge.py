@@ -54,6 +54,10 @@ class Judge:
         self._concurrency = concurrency
         self._known: OrderedDict[str, bool] = OrderedDict()
 
+    async def close(self) -> None:
+        """Let go of the model."""
+        await self._model.close()
+
     async def ask(self, questions: Sequence[tuple[Task, Trajectory, str]]) -> list[bool | None]:
         """Whether each holds; None where the judge cannot be reached, or says nothing that can be read.
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
+from envace_sdk.models import load_model
 from envace_sdk.tasks import Episode, ItemScore, JudgedItem, Task, judge
 
 from .grounding import agreement, fits_schema
@@ -66,6 +68,19 @@ class Rewarder:
     def __init__(self, config: RewardConfig | None = None, judge: Judge | None = None) -> None:
         self.config = config or RewardConfig()
         self._judge = judge
+
+    @classmethod
+    def load(cls, config: RewardConfig) -> Self:
+        """With the judge that the configuration names. Raises: ModelError when it cannot be loaded."""
+        named = config.judge
+        if named is None:
+            return cls(config)
+        return cls(config, Judge(load_model(named.model), retries=named.retries, concurrency=named.concurrency))
+
+    async def close(self) -> None:
+        """Let go of the judge."""
+        if self._judge is not None:
+            await self._judge.close()
 
     async def mark(self, pairs: Sequence[tuple[Task, Trajectory]]) -> None:
         """Fill in the rewards. Where a judge was needed and not reached, the trajectory is masked instead.

@@ -100,7 +100,7 @@ class Trajectory:
         """
         found = []
         for place, turn in enumerate(self.turns):
-            if turn.completion is None or turn.completion.token_ids == ():
+            if turn.completion is None or turn.completion.finish_reason == "error" or turn.completion.token_ids == ():
                 continue
             prompt, tokens = turn.completion.prompt_ids, turn.completion.token_ids
             if prompt is None or tokens is None:

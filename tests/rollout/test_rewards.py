@@ -8,7 +8,7 @@ from envace_sdk.training.grounding import alike
 from envace_sdk.training.judge import Judge
 from envace_sdk.training.rewards import Rewarder
 from envace_sdk.training.rollout import Case, RolloutSource, rows_of
-from envace_sdk.training.rollout_config import RewardConfig, RolloutConfig, ScheduleConfig
+from envace_sdk.training.rollout_config import JudgeConfig, RewardConfig, RolloutConfig, ScheduleConfig
 from envace_sdk.training.tasks import MakeOptions, make_tasks
 from notes_toolset import open_session
 from rollout_players import collect, is_rehearsal, model_of, says_in_order, tool_call, wish_of, witness_of
@@ -155,6 +155,22 @@ def test_a_judge_that_cannot_be_reached_masks_and_does_not_score_zero():
     found = rollout(lambda _: "Done.", judge=Judge(ScriptedModel(down), retries=3), made=task(**JUDGED), group=2)
     assert all("judge" in trajectory.masked for trajectory in found)
     assert all(row.weight == 0.0 for row in rows_of(found))
+
+
+def test_a_judge_is_loaded_by_its_address(tmp_path):
+    script = tmp_path / "judge.jsonl"
+    script.write_text(json.dumps(holds(False)) + "\n")
+
+    async def marked():
+        rewarder = Rewarder.load(RewardConfig(judge=JudgeConfig(model=f"scripted:{script}", retries=0)))
+        config = RolloutConfig(group=1, schedule=ScheduleConfig(source="grounded"))
+        source = RolloutSource(model_of(says_in_order(*SAYS_DONE)), config, rewarder)
+        found = await source.collect([Case(ENVIRONMENT, task(**JUDGED))])
+        await rewarder.close()
+        return found
+
+    assert [trajectory.reward for trajectory in asyncio.run(marked())] == [0.5]
+    assert Rewarder.load(RewardConfig()).config.judge is None
 
 
 def test_a_judge_remembers_and_is_shown_what_truly_happened():

@@ -209,7 +209,7 @@ def test_a_completion_that_is_cut_off_ends_the_trajectory_and_its_row_says_so():
 
 
 def test_a_prompt_that_the_model_does_not_take_ends_the_trajectory_without_a_row():
-    trajectory = one(says_in_order(Completion("", (), (), "error", (1, 2), error="too long")), grounded())
+    trajectory = one(says_in_order(Completion("", finish_reason="error", error="too long")), grounded())
     assert (trajectory.ending, trajectory.turns[0].problem, trajectory.rows()) == ("refused", "too long", [])
 
 
