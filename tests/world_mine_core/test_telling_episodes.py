@@ -8,13 +8,13 @@ from envace_sdk.world.mine.sampling import telling
 
 def episode(number, *tools):
     name = f"e{number:04}"
-    return Episode(
-        name,
-        tuple(
-            Step(name, place, tool.strip("!"), {}, ok="!" not in tool, value=None, text="", answer=None)
-            for place, tool in enumerate(tools)
-        ),
-    )
+    return Episode(name, tuple(step(name, place, tool) for place, tool in enumerate(tools)))
+
+
+def step(name, place, written):
+    tool, failed, why = written.partition("!")
+    text = f"no {why} {name} at {place}" if failed else ""
+    return Step(name, place, tool, {"key": name}, ok=not failed, value=None, text=text, answer=None)
 
 
 MANY = [episode(number, "read", "read", "write", "fail!") for number in range(900)]
@@ -51,3 +51,11 @@ def test_they_are_from_all_over():
     places = [int(one.name[1:]) for one in telling(MANY)]
     assert min(places) < 100
     assert max(places) > 800
+
+
+def test_enough_of_each_error_are_followed_where_they_are_asked_for():
+    errors = [episode(3000 + number, "fail!rare") for number in range(9)]
+    found = telling([*MANY, *errors], failures=30)
+    kinds = Counter(step.text.split()[1] for one in found for step in one.steps if not step.ok and "rare" in step.text)
+    assert kinds["rare"] == 9
+    assert counts(found)["fail"] < 100

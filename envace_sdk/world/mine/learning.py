@@ -17,11 +17,18 @@ from .episodes import Episode, episodes_of
 from .judging import Judgement, Start, judge
 from .mining import STAGES, Miner
 from .rules import Learned, silenced
+from .sampling import telling
 
 __all__ = ["Progress", "Result", "learn"]
 
 _HELD_OUT: Final = 4
 """Episodes that suffice to hold half of them out."""
+_JUDGED: Final = 3000
+"""Rules are tried on all of so many calls."""
+_CALLS: Final = 60
+"""Of more, on so many successes of each tool."""
+_FAILURES: Final = 15
+"""And on so many of each of its errors."""
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how many of the steps are done, and how many there are."""
@@ -64,7 +71,7 @@ def learn(
     result = _mined(toolset, fixtures, steps, every=1)
     half = _mined(toolset, fixtures, steps, every=2) if halved else result
     steps.begin("judging the rules")
-    plain = held_out or episodes_of(fixtures, names)
+    plain = telling(held_out or episodes_of(fixtures, names), few=_JUDGED, calls=_CALLS, failures=_FAILURES)
     told, alone = _judged(half.dynamics, half.start, plain, toolset)
     if result.inferred:
         # Half of the episodes may speak for a mined rule where all speak for the inferred one, which is what is kept;
@@ -114,7 +121,7 @@ def _mined(toolset: Toolset, fixtures: Sequence[Fixture], steps: _Steps, *, ever
     inferred = infer(toolset)
     start = {name: docs for name, docs in mined.start.items() if _fits(name, docs, inferred)}
     # Mining takes apart the answers of the episodes that it is given: these are fresh ones.
-    played = episodes_of(fixtures, names)[::every]
+    played = telling(episodes_of(fixtures, names)[::every], few=_JUDGED, calls=_CALLS, failures=_FAILURES)
     chosen, begun, taken = choose((dynamics, mined.start), [(inferred, start), (inferred, {})], played, toolset)
     chosen = with_answers(chosen, dynamics, taken, begun, played, toolset)
     return Result(chosen, {name: list(docs) for name, docs in begun.items()}, mined.learned, taken)
