@@ -14,7 +14,8 @@ from envace_sdk.world.keys import number_text
 
 __all__ = ["dates_said", "details", "listed", "request_of", "said_of", "sentence", "value_words", "words"]
 
-_PARTS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_APART: Final = re.compile(r"[\W_]+")
+_HUMPS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])")
 _PLAIN: Final = re.compile(r"[\w.@+:/#-]{1,64}")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ASKING: Final = frozenset({"who", "what", "which", "when", "where", "how", "whether"})
@@ -23,8 +24,8 @@ _ACRONYM: Final = re.compile(r"[A-Z]{2,}")
 
 def words(name: str) -> str:
     """A name in code as words: `orderId`, `order_id` and `order-id` are "order id"."""
-    found = _PARTS.findall(name)
-    return " ".join(part if _ACRONYM.fullmatch(part) else part.lower() for part in found) or name
+    found = [part for piece in _APART.split(name) for part in _HUMPS.split(piece) if part]
+    return " ".join(part if _ACRONYM.fullmatch(part) else part.lower() for part in found) or json.dumps(name)
 
 
 def request_of(tool: Tool) -> str:
