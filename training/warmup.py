@@ -53,9 +53,7 @@ async def demonstrate(case: Case, source: RolloutSource, tokens: ChatTokens) -> 
     player = Player(case.task, case.tools, stage, script, teacher, source.config, trajectory, (0,), "warm-up")
     await player.play()
     if trajectory.ending != "answered":
-        raise TrainingError(
-            f"task {case.name!r}: its witness ends with {trajectory.ending}; raise rollout limits"
-        )
+        raise TrainingError(f"task {case.name!r}: its witness ends with {trajectory.ending}; raise rollout limits")
     trajectory.reward = 1.0
     return trajectory
 

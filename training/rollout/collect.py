@@ -98,9 +98,7 @@ class RolloutSource:
             if tokens is None or self.models["act"] is not self.models["rehearse"]:
                 raise TrainingError("rendering: stream needs one model for both roles that says which tokens it uses")
             if config.max_calls > 1:
-                raise TrainingError(
-                    f"rendering: stream has one call an act; rollout.max_calls is {config.max_calls}"
-                )
+                raise TrainingError(f"rendering: stream has one call an act; rollout.max_calls is {config.max_calls}")
             self._tokens = tokens
         self._form = tool_format(config.format)
         self._prompts: dict[int, RehearsalPrompts] = {}
