@@ -45,9 +45,11 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--steps", type=int, default=3, help="Per process; the first is not counted.")
     parser.add_argument("--rounds", type=int, default=3, help="Processes of each side.")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="1 where other work runs beside.")
     parser.add_argument("--side", choices=["ours", "trl"], help=argparse.SUPPRESS)
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    torch.set_num_threads(options.threads)
     if options.side:
         rows = rows_from_json(json.loads(options.file.read_text()))
         print(json.dumps((ours if options.side == "ours" else trl)(rows, options)))
@@ -79,7 +81,7 @@ def compare(options: argparse.Namespace) -> None:
 
 def apart(side: str, options: argparse.Namespace) -> dict[str, Any]:
     command = [sys.executable, __file__, "--side", side, "--file", str(options.file)]
-    for name in ("micro-batch", "layers", "steps"):
+    for name in ("micro-batch", "layers", "steps", "threads"):
         command += [f"--{name}", str(getattr(options, name.replace("-", "_")))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
