@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, Literal
@@ -16,7 +16,7 @@ from envace_sdk.tools.model import ToolCall
 from .episodes import Episode
 from .exam import Exam
 from .forms import comparable, norm
-from .outline import align, leaves_of
+from .outline import align, leaves_of, plain_name
 from .players import Played, Player
 
 __all__ = ["Answer", "Loop", "Renaming", "play"]
@@ -26,6 +26,8 @@ Loop = Literal["closed", "open"]
 
 _SHORTEST: Final = 4
 """Characters of a name that is also changed inside of texts."""
+_IDS: Final = ("id", "number", "key", "code")
+"""How the plain names of ids end."""
 _MOST_NAMES: Final = 200
 """Names, the last ones, that are looked for inside of texts."""
 
@@ -49,6 +51,9 @@ class Renaming:
     place, later calls name the played one, and answers are read with the recorded one in its stead. Of a tool of which
     nothing tells whether it writes, that goes for values that later calls name. What a player makes up about the
     initial state is no name of its own: it is wrong.
+
+    Small numbers are not telling. One that the answer of a call which makes things shows under the name of an id, or
+    the end of one, is followed where arguments that refer to things, and ids in answers, hold it.
     """
 
     def __init__(self, exam: Exam, episode: Episode) -> None:
@@ -63,22 +68,43 @@ class Renaming:
         self._seen: set[str] = set()
         self._played: dict[str, Json] = {}
         self._recorded: dict[str, Json] = {}
+        self._ids = {
+            leaf.name
+            for fixture in episode.calls
+            for leaf in exam.sheet(fixture).told
+            if exam.refers(fixture.call.name, leaf.name) and leaf.name.endswith(_IDS)
+        }
+        """The plain names of arguments by which things are referred to."""
+        self._counted: dict[str, Json] = {}
+        self._recounted: dict[str, Json] = {}
+        self._asked: dict[str, str] = {}
+        """Of the last call, the numbers that were put in place of recorded ones."""
 
     @property
     def names(self) -> int:
         """How many there are."""
-        return len(self._played)
+        return len(self._played) + len(self._counted)
 
     def ask(self, call: ToolCall) -> ToolCall:
         """The call in the player's names."""
         self._seen.update(leaf.text for leaf in leaves_of(dict(call.arguments)))
-        if not self._played:
-            return call
-        return replace(call, arguments=_renamed(call.arguments, self._played))
+        arguments: Json = call.arguments
+        self._asked = {}
+        if self._counted:
+            arguments = _recounted(arguments, self._counted, self._is_id, self._asked)
+        if self._played:
+            arguments = _renamed(arguments, self._played)
+        return call if arguments is call.arguments else replace(call, arguments=arguments)
 
     def read(self, value: Json) -> Json:
         """An answer in the recorded names."""
+        if self._recounted:
+            value = _worded(_recounted(value, self._recounted, self._is_id, {}), self._asked)
         return _renamed(value, self._recorded) if self._recorded else value
+
+    def _is_id(self, name: str) -> bool:
+        """Whether a plain name is that of an id: `ticketid`, and `id` where there is such a one."""
+        return name.endswith(_IDS) and any(full.endswith(name) for full in self._ids)
 
     def learn(self, fixture: Fixture, played: Json) -> None:
         """Take note of names that differ, and of what has been shown; `played` is an answer of the recorded status."""
@@ -91,7 +117,21 @@ class Renaming:
                 if text in needed and text not in self._seen and _is_name(other) and norm(other) != text:
                     self._played.setdefault(text, other)
                     self._recorded.setdefault(norm(other), one)
+        if role == "create" and self._ids:
+            self._count(sheet.value, played)
         self._seen.update(leaf.text for leaf in sheet.leaves)
+
+    def _count(self, recorded: Json, played: Json) -> None:
+        """Take note of small numbers that differ, as ids of what the call made."""
+        if not isinstance(recorded, dict) or not isinstance(played, dict):
+            return
+        for key, one in recorded.items():
+            other = played.get(key)
+            if isinstance(one, dict):
+                self._count(one, other)
+            elif self._is_id(plain_name(key)) and _is_number(one) and _is_number(other):
+                self._counted.setdefault(norm(one), other)
+                self._recounted.setdefault(norm(other), one)
 
 
 async def play(exam: Exam, episode: Episode, player: Player, loop: Loop = "closed") -> tuple[list[Answer], int]:
@@ -115,6 +155,38 @@ async def play(exam: Exam, episode: Episode, player: Player, loop: Loop = "close
 
 def _is_name(value: Json) -> bool:
     return (isinstance(value, str) and bool(value)) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _recounted(
+    value: Json, numbers: dict[str, Json], is_id: Callable[[str], bool], done: dict[str, str], name: str = ""
+) -> Json:
+    """With other ids in place of small numbers; `done` is told which."""
+    if isinstance(value, Mapping):
+        return {key: _recounted(part, numbers, is_id, done, plain_name(key)) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_recounted(item, numbers, is_id, done, name) for item in value]
+    if not _is_number(value) or not is_id(name):
+        return value
+    found = numbers.get(norm(value), value)
+    if found != value:
+        done[str(found)] = str(value)
+    return found
+
+
+def _worded(value: Json, numbers: dict[str, str]) -> Json:
+    """With the recorded numbers in texts that repeat those of the call."""
+    if isinstance(value, dict):
+        return {key: _worded(part, numbers) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_worded(item, numbers) for item in value]
+    if not isinstance(value, str) or not numbers:
+        return value
+    words = "|".join(map(re.escape, numbers))
+    return re.sub(rf"(?<![\w.])(?:{words})(?![\w.]\w)(?!\w)", lambda match: numbers[match.group()], value)
 
 
 def _renamed(value: Json, names: dict[str, Json]) -> Json:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from envace_sdk.json import Json
+from envace_sdk.redaction import REDACTED
 from envace_sdk.tools.fixture import Fixture
 
 __all__ = ["Episode", "Step", "episodes_of"]
@@ -68,13 +69,18 @@ def _steps(name: str, fixtures: Sequence[Fixture]) -> Iterator[Step]:
             index=index,
             tool=fixture.call.name,
             viewer=fixture.call.name,
-            args=fixture.call.arguments,
+            args=_telling(fixture.call.arguments, f"{name}/{index}"),
             ok=not result.is_error,
             value=value,
             text=result.first_text,
             answer=value,
             is_text=isinstance(value, str) and value == result.first_text,
         )
+
+
+def _telling(arguments: Mapping[str, Json], call: str) -> Mapping[str, Json]:
+    """The arguments, with what a recorder took out as different as secrets are: the mark itself tells nothing."""
+    return {name: f"{value} {call}" if value == REDACTED else value for name, value in arguments.items()}
 
 
 def _is_deeper(value: Json, levels: int) -> bool:

@@ -58,7 +58,7 @@ class Beginnings:
             count == 1 for (of, key), count in self._shown.items() if of == kind and not self._absent[kind, key]
         )
         gone = sum(1 for (of, key) in self._absent if of == kind and self._absent[of, key] and not self._shown[of, key])
-        return there > gone
+        return there > gone or not self.is_shared(kind)
 
     def is_shared(self, kind: str) -> bool:
         """Whether the episodes begin with the same things of a kind: else hardly one shows what another does."""
