@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from envace_sdk.json import UNSET, Json
+from envace_sdk.world.infer.cel import member
 
 from .belief import EXISTS
+from .conditions import separate
 from .effects import Effects, Name, Place
 from .episodes import Episode
 from .explain import Example
@@ -198,8 +200,14 @@ class _Lesson:
         private = {what for _, what in self._effects.private if what != place[2]}
         telling = sorted(group, key=lambda s: not s.changed)[:_MOST]
         examples = [Example(_without(s.suspect.scope, private), s.after) for s in telling]
-        found = reason_for(examples, refuted=self._refuted.get(place, ()))
-        return None if found is None else found.source
+        refuted = self._refuted.get(place, set())
+        found = reason_for(examples, refuted=refuted)
+        if found is not None:
+            return found.source
+        changed = [example for example, sighting in zip(examples, telling, strict=True) if sighting.changed]
+        kept = [example for example, sighting in zip(examples, telling, strict=True) if not sighting.changed]
+        source = _sometimes(place, changed, kept)
+        return None if source in refuted else source
 
     def _acquit(self, tool: str) -> bool:
         """A tool that was seen to keep what it could have changed, again and again, only looks."""
@@ -208,6 +216,17 @@ class _Lesson:
             return False
         self._effects.harmless |= names
         return True
+
+
+def _sometimes(place: Place, changed: Sequence[Example], kept: Sequence[Example]) -> str | None:
+    """What a field becomes where it is changed at all, if it can be told when."""
+    if len(changed) < _ENOUGH or not kept:
+        return None
+    found = reason_for(changed)
+    told = separate([e.scope for e in changed], [e.scope for e in kept]) if found is not None else []
+    if found is None or not told:
+        return None
+    return f"{told[0].source} ? {found.source} : default({member(place[1], (place[2],))}, null)"
 
 
 def _without(scope: Mapping[str, Json], fields: set[str]) -> dict[str, Json]:

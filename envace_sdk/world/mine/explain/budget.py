@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Budget"]
 
-_VALUES = 80_000
+_VALUES = 200_000
 
 
 class Budget:

@@ -32,7 +32,7 @@ _SCARCE = 2
 """Only of so many times the examples in a sample, it may show too little."""
 _PLAIN_STAGES = 6
 """What some examples contradict is believed if it is plain: an elaborate expression fits the rest by chance."""
-_MOST_WORK = 160_000
+_MOST_WORK = 300_000
 """Values computed for one target in all rounds, about."""
 
 
