@@ -133,9 +133,9 @@ def truncated_importance(log_mismatch: Tensor, cap: float | None) -> tuple[Tenso
 
 
 def reference_kl(logprobs: Tensor, reference: Tensor) -> Tensor:
-    """Per token, an estimate of KL(pi || pi_ref) that is never negative (GRPO, arXiv 2402.03300, eq. 4)."""
+    """Per token, an estimate of KL(pi || pi_ref), not negative but for rounding (GRPO, arXiv 2402.03300, eq. 4)."""
     difference = (reference - logprobs).clamp(-_FAR, _FAR)
-    return difference.exp() - difference - 1
+    return torch.expm1(difference) - difference
 
 
 def roles_of(roles: Tensor) -> Iterable[tuple[Role, Tensor]]:

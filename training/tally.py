@@ -37,7 +37,7 @@ class Tally:
                 self.sums[f"{role}/{name}"] += value.double().sum()
         delta = terms.log_mismatch[batch.known]
         # E over the sampler's tokens of r - 1 - log r is KL(sampler || trainer), and never negative.
-        divergence = delta.clamp(-20, 20).exp() - 1 - delta
+        divergence = torch.expm1(delta.clamp(-20, 20)) - delta
         values = (torch.ones_like(delta), delta.abs(), divergence, terms.capped[batch.known])
         for name, value in zip(_MISMATCH, values, strict=True):
             self.sums[f"mismatch/{name}"] += value.double().sum()
