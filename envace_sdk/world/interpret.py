@@ -53,12 +53,20 @@ class Interpreter:
             self._rule(name)
 
     def run(
-        self, tool: Tool, arguments: Mapping[str, Json], state: State, random: Random, *, minted: Json = None
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Json],
+        state: State,
+        random: Random,
+        *,
+        minted: Json = None,
+        silent: bool = False,
     ) -> Answer | None:
         """What the call answers, and the state after it; None where the dynamics leave the answer open.
 
         All or nothing: a call that ends in an error leaves the state as it was. `minted` is the key that a created
         entity gets instead of a new one, when the rule leaves it open (for a composite key, the list of its parts).
+        With `silent` there is no answer, only the changes: what was answered is known.
 
         Raises:
             DynamicsError: the rule is wrong, or an expression in it cannot be computed on these values.
@@ -70,7 +78,7 @@ class Interpreter:
         scope = Scope(names, state, random=random, dynamics=self.dynamics, key_schema=self._key_schema)
         try:
             scope.names["args"] = _own(arguments)
-            return rule.run(scope, state, minted)
+            return rule.run(scope, state, minted, silent=silent)
         except RefusedError as refusal:
             reads = frozenset(scope.reads)
             return Answer(
@@ -164,7 +172,7 @@ class _Rule:
         self.is_open = any(dynamics.collections[name].open for name in used if name is not None)
         """Whether the real world may have more than is known of what the rule is about."""
 
-    def run(self, scope: Scope, state: State, minted: Json) -> Answer:
+    def run(self, scope: Scope, state: State, minted: Json, *, silent: bool = False) -> Answer:
         """One call: the entity, the names, the requirements, the changes, the answer.
 
         Raises:
@@ -186,7 +194,7 @@ class _Rule:
         key = self._change(subject, scope, journal, minted)
         for change in self._also:
             change.apply(scope, journal)
-        given = self._answer(subject, key, scope)
+        given = Given(None) if silent else self._answer(subject, key, scope)
         if tries:
             return Answer(given.value, state, self.rule, is_text=given.is_text, reads=frozenset(scope.reads))
         return Answer(

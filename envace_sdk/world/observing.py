@@ -104,7 +104,7 @@ class Observer:
     ) -> Answer | None:
         """What the rules say of a call; nothing where they cannot be computed on what was observed."""
         try:
-            return self._interpreter.run(tool, arguments, state, random, minted=minted)
+            return self._interpreter.run(tool, arguments, state, random, minted=minted, silent=True)
         except DynamicsError:
             return None
 
