@@ -7,7 +7,19 @@ VENV := $(VENVS)/dev-$(DIGEST)
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help venv demo test test-fast lint typecheck format lock clean
+# Training needs torch, in the build for this machine (on Linux without a GPU, from an index that offers the CPU build):
+# it is no part of the lock, which holds all else.
+TORCH ?= torch==2.13.0
+TRAIN_LOCK := locks/train.txt
+TRAIN_DIGEST := $(shell $(PYTHON) -c "import hashlib,sys; print(hashlib.sha256(open('$(TRAIN_LOCK)','rb').read() + b'$(TORCH)' + sys.version.encode()).hexdigest()[:12])")
+TRAIN_VENV := $(VENVS)/train-$(TRAIN_DIGEST)
+TRAIN_BIN := $(TRAIN_VENV)/bin
+TRAIN_READY := $(TRAIN_VENV)/.ready
+NOT_LOCKED := torch triton cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-cuda-cupti nvidia-cuda-nvrtc \
+  nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse \
+  nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx
+
+.PHONY: help venv venv-train demo test test-fast test-train lint typecheck format lock clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -20,6 +32,15 @@ $(READY): $(LOCK)
 venv: $(READY)  ## Build the virtual environment for this lock file
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 
+$(TRAIN_READY): $(TRAIN_LOCK)
+	$(PYTHON) -m venv $(TRAIN_VENV)
+	$(TRAIN_BIN)/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
+	$(TRAIN_BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(TRAIN_LOCK)
+	touch $@
+
+venv-train: $(TRAIN_READY)  ## Build the virtual environment for training
+	@$(TRAIN_BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+
 demo: venv  ## Install, then rehearse a session on a shipped toolset through a real MCP client
 	$(BIN)/envace-sdk demo
 
@@ -28,6 +49,9 @@ test: venv  ## Install, then run all tests
 
 test-fast: venv  ## The everyday tests only
 	$(BIN)/python -m pytest -m "not slow and not nightly"
+
+test-train: venv-train  ## The tests that need torch
+	$(TRAIN_BIN)/python -m pytest tests/training tests/models_torch
 
 lint: venv  ## Style, types and the import rules
 	$(BIN)/ruff check .
@@ -48,6 +72,7 @@ format: venv  ## Format the code
 lock:  ## Resolve the lock files again (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra dev --output-file locks/dev.txt pyproject.toml locks/build.in
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file locks/mcp-1.x.txt locks/mcp-1.x.in
+	uv pip compile --quiet --generate-hashes --python-version 3.11 --python-platform x86_64-unknown-linux-gnu --extra train --extra dev $(NOT_LOCKED:%=--no-emit-package %) --constraints locks/train.in --output-file $(TRAIN_LOCK) pyproject.toml locks/build.in
 
 clean:
 	rm -rf .venvs build dist
