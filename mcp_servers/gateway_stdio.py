@@ -1,0 +1,358 @@
+"""A gateway on standard input and output, before a server that it runs as its own child.
+
+Messages pass as they are, byte for byte where they need no cleaning, but for tool calls, which the gate answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import shutil
+import signal
+import threading
+import uuid
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from mcp.types import INVALID_REQUEST
+
+from envace_sdk.errors import UpstreamError
+from envace_sdk.json import Json
+from envace_sdk.tools.upstream import Target
+
+from .gateway_calls import Caller, Gate
+from .gateway_frames import GONE, CannotPass, cleaned, dump, error, id_key, is_answer, is_call, parse
+from .stdio import FRAME_LIMIT, Pipes
+
+__all__ = ["StdioGateway"]
+
+logger = logging.getLogger(__name__)
+
+Message = dict[str, Json]
+GRACE: Final = 5.0
+"""Seconds that calls which were sent on may still take once the client has left, or has cancelled them."""
+_LEAVE: Final = 2.0
+"""Seconds the server has to leave by itself once its input is closed, and again once it is told to."""
+_CHUNK: Final = 1 << 16
+
+
+@dataclass
+class _Going:
+    """A tool call that the gate is at."""
+
+    reply: asyncio.Future[Message]
+    """What the server answers, once it was sent."""
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class StdioGateway:
+    """One client and one run of a server.
+
+    Args:
+        gate: what each tool call passes.
+        target: the server's command.
+        thread: the conversation, as the ledger has it.
+        patience: seconds to wait for the client's user to answer a question.
+    """
+
+    def __init__(self, gate: Gate, target: Target, *, thread: str, patience: float) -> None:
+        self._gate = gate
+        self._target = target
+        self._thread = thread
+        self._patience = patience
+        self._capabilities: Json = None
+        self._going: dict[str, _Going] = {}
+        self._open: dict[str, Json] = {}
+        """Other requests of the client that the server has not answered, by key."""
+        self._asked: dict[str, asyncio.Future[Json]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._writing = asyncio.Lock()
+        self._feeding = asyncio.Lock()
+        self._has_ended = False
+
+    async def run(self, pipes: Pipes) -> int:
+        """Relay until a side leaves or SIGINT or SIGTERM comes; gives the server's exit code where it left by itself.
+
+        Raises:
+            UpstreamError: the server cannot be started.
+        """
+        self._pipes = pipes
+        self._process = process = await _start(self._target)
+        closing = asyncio.Event()
+        with _signals(closing):
+            client = asyncio.create_task(self._hear_client())
+            server = asyncio.create_task(self._hear_server())
+            stop = asyncio.create_task(closing.wait())
+            done, _ = await asyncio.wait({client, server, stop}, return_when=asyncio.FIRST_COMPLETED)
+            server_left = server in done and client not in done
+            if server_left:
+                await self._server_has_ended()
+            if self._tasks:
+                for asked in self._asked.values():
+                    if not asked.done():
+                        asked.set_result(None)
+                await asyncio.wait(self._tasks, timeout=GRACE)
+            await _stop(process)
+            if not server_left:
+                await self._server_has_ended()
+                if self._tasks:
+                    await asyncio.wait(self._tasks, timeout=GRACE)
+            for task in (client, server, stop):
+                task.cancel()
+            await asyncio.gather(client, server, stop, return_exceptions=True)
+        return process.returncode or 0 if server_left else 0
+
+    # The client
+
+    async def _hear_client(self) -> None:
+        lines = _Lines(self._pipes.reading)
+        async for line in lines:
+            try:
+                message = parse(line)
+            except CannotPass as problem:
+                await self._answer(problem.answer)
+                continue
+            await self._from_client(message)
+
+    async def _from_client(self, message: Message) -> None:
+        method, identity = message.get("method"), message.get("id")
+        if is_call(message):
+            await self._begin(message)
+            return
+        if is_answer(message) and isinstance(identity, str) and identity in self._asked:
+            waiting = self._asked[identity]
+            if not waiting.done():
+                waiting.set_result(message.get("result"))
+            return
+        params = message.get("params")
+        if method == "initialize" and isinstance(params, dict):
+            self._capabilities = params.get("capabilities")
+        if method == "notifications/cancelled" and isinstance(params, dict):
+            going = self._going.get(id_key(params.get("requestId")))
+            if going is not None:
+                going.cancelled.set()
+        if isinstance(method, str) and "id" in message:
+            if self._has_ended:
+                await self._answer(error(identity, GONE, self._ending()))
+                return
+            self._open[id_key(identity)] = identity
+        await self._send(cleaned(message))
+
+    async def _begin(self, message: Message) -> None:
+        key = id_key(message["id"])
+        if key in self._going or key in self._open:
+            await self._answer(error(message["id"], INVALID_REQUEST, "The id of a request that is still going"))
+            return
+        self._going[key] = going = _Going(asyncio.get_running_loop().create_future())
+        task = asyncio.create_task(self._call(message, key, going))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _call(self, message: Message, key: str, going: _Going) -> None:
+        caller = Caller(self._thread, self._capabilities, self._elicitor(going), going.cancelled.is_set)
+
+        async def forward(request: Message) -> Message:
+            if self._has_ended:
+                raise ConnectionError(self._ending())
+            await self._send(request)
+            cancelled = asyncio.create_task(going.cancelled.wait())
+            try:
+                await asyncio.wait({going.reply, cancelled}, return_when=asyncio.FIRST_COMPLETED)
+                return await asyncio.wait_for(going.reply, None if going.reply.done() else GRACE)
+            except TimeoutError:
+                raise ConnectionError("the client cancelled it, and the server gave no answer") from None
+            finally:
+                cancelled.cancel()
+
+        try:
+            await self._answer(await self._gate.call(message, caller, forward))
+        finally:
+            del self._going[key]
+
+    def _elicitor(self, going: _Going) -> Callable[[Mapping[str, Json]], Coroutine[Any, Any, Json]]:
+        async def elicit(params: Mapping[str, Json]) -> Json:
+            identity = f"envace-gateway-{uuid.uuid4()}"
+            self._asked[identity] = waiting = asyncio.get_running_loop().create_future()
+            cancelled = asyncio.create_task(going.cancelled.wait())
+            try:
+                ask = {"jsonrpc": "2.0", "id": identity, "method": "elicitation/create", "params": dict(params)}
+                await self._answer(ask)
+                await asyncio.wait(
+                    {waiting, cancelled}, timeout=self._patience, return_when=asyncio.FIRST_COMPLETED
+                )
+                return waiting.result() if waiting.done() else None
+            finally:
+                cancelled.cancel()
+                del self._asked[identity]
+
+        return elicit
+
+    async def _answer(self, message: Message | None) -> None:
+        if message is not None:
+            await self._write(dump(message) + b"\n")
+
+    async def _write(self, frame: bytes) -> None:
+        async with self._writing:
+            with contextlib.suppress(OSError):  # a client that has left hears nothing; its calls go on all the same
+                await asyncio.to_thread(_write_all, self._pipes.writing, frame)
+
+    # The server
+
+    async def _hear_server(self) -> None:
+        output = self._process.stdout
+        assert output is not None  # noqa: S101  for the type checker: opened with pipes
+        while True:
+            try:
+                line = await output.readuntil(b"\n")
+            except asyncio.IncompleteReadError as last:
+                if last.partial.strip():
+                    await self._from_server(last.partial)
+                return
+            except asyncio.LimitOverrunError:
+                logger.error("the server sent a line of more than %d bytes", FRAME_LIMIT)
+                return
+            await self._from_server(line)
+
+    async def _from_server(self, line: bytes) -> None:
+        try:
+            message: Json = json.loads(line)
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict):
+            # What is no message can hold no answer to a call, and is passed on as it is; a batch can.
+            await (self._write(line) if not isinstance(message, list) else self._from_batch(message))
+            return
+        if is_answer(message):
+            key = id_key(message["id"])
+            if key in self._going:
+                reply = self._going[key].reply
+                if not reply.done():
+                    reply.set_result(message)
+                return
+            if self._open.pop(key, self) is self:
+                return  # nobody waits for it; an answer that comes too late for its call must not look like another's
+        clean = cleaned(message)
+        await self._write(line if clean is message else dump(clean) + b"\n")
+
+    async def _from_batch(self, batch: list[Json]) -> None:
+        for message in batch:
+            await self._from_server(json.dumps(message).encode() + b"\n")
+
+    async def _send(self, message: Message) -> None:
+        source = self._process.stdin
+        assert source is not None  # noqa: S101  as above
+        async with self._feeding:
+            with contextlib.suppress(ConnectionError):  # that the server has ended is told where its output ends
+                source.write(dump(message) + b"\n")
+                await source.drain()
+
+    async def _server_has_ended(self) -> None:
+        self._has_ended = True
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), _LEAVE)
+        for going in self._going.values():
+            if not going.reply.done():
+                going.reply.set_exception(ConnectionError(self._ending()))
+                going.reply.exception()  # it may be that nobody waits for it: the call was never sent
+        for identity in self._open.values():
+            await self._answer(error(identity, GONE, self._ending()))
+        self._open.clear()
+
+    def _ending(self) -> str:
+        code = self._process.returncode
+        return f"the server {self._target} has ended{'' if code is None else f' (exit code {code})'}"
+
+
+class _Lines:
+    """Lines of a descriptor, read by a thread of its own: one that is idle waits in no event loop, on any system."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue(64)
+        self._loop = asyncio.get_running_loop()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        threading.Thread(target=self._read, name="gateway input", daemon=True).start()
+        while (line := await self._queue.get()) is not None:
+            yield line
+
+    def _read(self) -> None:
+        buffer = bytearray()
+        with contextlib.suppress(RuntimeError, OSError):  # the loop is closed: nobody reads any more
+            while chunk := os.read(self._descriptor, _CHUNK):
+                start = len(buffer)
+                buffer += chunk
+                if buffer.find(b"\n", start) < 0:
+                    if len(buffer) > FRAME_LIMIT:
+                        logger.error("a line of more than %d bytes was dropped", FRAME_LIMIT)
+                        buffer.clear()
+                    continue
+                *lines, rest = bytes(buffer).split(b"\n")
+                buffer[:] = rest
+                for line in filter(bytes.strip, lines):
+                    self._put(line)
+            if buffer.strip():
+                self._put(bytes(buffer))
+        with contextlib.suppress(RuntimeError):
+            self._put(None)
+
+    def _put(self, line: bytes | None) -> None:
+        placing = self._queue.put(line)
+        try:
+            future = asyncio.run_coroutine_threadsafe(placing, self._loop)
+        except RuntimeError:
+            placing.close()
+            raise
+        with contextlib.suppress(asyncio.CancelledError, TimeoutError):
+            future.result()
+
+
+async def _start(target: Target) -> Process:
+    program = shutil.which(target.command[0])
+    if program is None:
+        raise UpstreamError(f"command not found: {target.command[0]}")
+    environment = {**os.environ, **target.env}
+    try:
+        return await asyncio.create_subprocess_exec(
+            program, *target.command[1:], stdin=PIPE, stdout=PIPE, env=environment, cwd=target.cwd, limit=FRAME_LIMIT
+        )
+    except (OSError, ValueError) as problem:
+        raise UpstreamError(f"{target}: cannot be started: {problem}") from problem
+
+
+async def _stop(process: Process) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
+    for end in (process.terminate, process.kill):
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), _LEAVE)
+            return
+        with contextlib.suppress(ProcessLookupError):
+            end()
+    await process.wait()
+
+
+def _write_all(descriptor: int, frame: bytes) -> None:
+    rest = memoryview(frame)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+@contextlib.contextmanager
+def _signals(closing: asyncio.Event) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    handled: list[signal.Signals] = []
+    with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread, or Windows
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, closing.set)
+            handled.append(number)
+    try:
+        yield
+    finally:
+        for number in handled:
+            loop.remove_signal_handler(number)
