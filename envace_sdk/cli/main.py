@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "demo": ("envace_sdk.cli.demo_command:demo", "Rehearse a session through a real MCP client."),
     "doctor": ("envace_sdk.cli.doctor_command:doctor", "Say what is installed and works on this machine."),
     "eval": ("envace_sdk.cli.eval_commands:evaluate", "Measure how close a twin comes to the real server."),
+    "gateway": ("envace_sdk.cli.gateway_command:gateway", "Guard a real MCP server, for any client."),
     "guard": ("envace_sdk.cli.guard_commands:guard", "Check policies, score predictions, stop everything at once."),
     "infer": ("envace_sdk.cli.infer_command:infer", "Write a toolset's dynamics from its schemas."),
     "learn": ("envace_sdk.cli.learn_command:learn", "Mine a toolset's dynamics from recordings."),
@@ -34,6 +35,7 @@ COMMANDS: Final = {
     "serve": ("envace_sdk.cli.serve_command:serve", "Serve rehearsed tools to any MCP client."),
     "tasks": ("envace_sdk.cli.tasks_commands:tasks", "Check a toolset's tasks, and make new ones."),
     "tools": ("envace_sdk.cli.tools_commands:tools", "List, lint, pull and convert tool catalogues."),
+    "train": ("envace_sdk.cli.train_commands:train", "Train a model to act with tools and to rehearse their answers."),
     "version": ("envace_sdk.cli.version_command:version", "Print the version."),
     "world": ("envace_sdk.cli.world_commands:world", "Look into running worlds; reset, fork, snapshot them."),
 }
