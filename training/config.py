@@ -36,8 +36,10 @@ __all__ = [
     "Section",
     "TrainConfig",
     "load_config",
+    "merged",
     "preset",
     "presets",
+    "read_mapping",
     "validate",
 ]
 
@@ -217,7 +219,7 @@ def load_config(path: str | Path, kind: type[ConfigT]) -> ConfigT:
     Raises:
         TrainingError: the file cannot be read, or a setting is unknown or wrong; the message names both.
     """
-    return validate(_mapping(Path(path)), kind, source=str(path))
+    return validate(read_mapping(Path(path)), kind, source=str(path))
 
 
 def validate(values: Mapping[str, Any], kind: type[ConfigT], *, source: str = "config") -> ConfigT:
@@ -228,7 +230,7 @@ def validate(values: Mapping[str, Any], kind: type[ConfigT], *, source: str = "c
     """
     own = {name: value for name, value in values.items() if name != "preset"}
     if "preset" in values:
-        own = _merged(preset(values["preset"], source=source), own)
+        own = merged(preset(values["preset"], source=source), own)
     try:
         return kind.model_validate(own)
     except ValidationError as error:
@@ -250,10 +252,11 @@ def preset(name: object, *, source: str = "config") -> dict[str, Any]:
     known = presets()
     if not isinstance(name, str) or name not in known:
         raise TrainingError(f"{source}: preset: there is no {name!r}; there are {', '.join(known)}")
-    return _mapping(known[name])
+    return read_mapping(known[name])
 
 
-def _mapping(path: Path) -> dict[str, Any]:
+def read_mapping(path: Path) -> dict[str, Any]:
+    """The settings in a YAML file, as they are written. Raises: TrainingError."""
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise TrainingError(f"{path}: is over {_MOST_BYTES} bytes; this is no configuration")
@@ -269,11 +272,12 @@ def _mapping(path: Path) -> dict[str, Any]:
     return found
 
 
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings on top of others, section by section."""
     found = dict(below)
     for name, value in above.items():
         old = found.get(name)
-        found[name] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        found[name] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return found
 
 

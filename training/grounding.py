@@ -12,9 +12,9 @@ from envace_sdk.world.keys import key_text
 
 from .trajectory import Turn
 
-__all__ = ["agreement", "alike", "fits_schema"]
+__all__ = ["EVIDENCE", "agreement", "alike", "fits_schema"]
 
-_EVIDENCE: Final = frozenset({"fixture", "dynamics", "precedent"})
+EVIDENCE: Final = frozenset({"fixture", "dynamics", "precedent"})
 """Layers that a rehearsal can be right or wrong by. What a schema alone allows is as good a guess as another."""
 _STATUS: Final = 0.5
 """The share of the agreement that is for success or failure alone."""
@@ -36,7 +36,7 @@ def agreement(turns: Sequence[Turn]) -> float | None:
     judged = [
         turn
         for turn in turns
-        if turn.role == "rehearse" and turn.is_sampled and turn.truth is not None and turn.truth.layer in _EVIDENCE
+        if turn.role == "rehearse" and turn.is_sampled and turn.truth is not None and turn.truth.layer in EVIDENCE
     ]
     if not judged:
         return None

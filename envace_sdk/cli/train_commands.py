@@ -1,0 +1,150 @@
+"""`envace-sdk train`: from tool schemas to a policy that acts and rehearses; evaluate and export it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["train"]
+
+_NEEDED = ("torch", "transformers", "accelerate", "safetensors", "tensorboard")
+
+
+@click.group(
+    invoke_without_command=True,
+    epilog="""\b
+Examples:
+  envace-sdk train --tools schemas/ --dry-run
+      what would be done, and what it would cost on this machine
+  envace-sdk train --tools retail --steps 40 -o runs/retail
+      tasks, warm-up, training; curves and trajectories in runs/retail/report.html
+  envace-sdk train --tools ./tools.json --model transformers:./Qwen3-0.6B --config train.yaml -o runs/mine
+  envace-sdk train --resume -o runs/retail
+      goes on where it was stopped, by Ctrl-C or otherwise
+  envace-sdk train eval runs/retail --samples 4
+  envace-sdk train export runs/retail -o policy/
+  envace-sdk serve --tools retail --model policy/
+\b
+Exit codes:
+  0  done
+  1  stopped before the end; what was done is saved
+  3  a toolset, a setting or a model cannot be used, or memory does not suffice
+""",
+)
+@click.option(
+    "--tools", "sources", multiple=True, metavar="SOURCE", help="Shipped name, file or folder; or a folder of toolsets."
+)
+@click.option("--model", "uri", metavar="URI", help="What to train: smollm2-135m (the default), a folder, a hub id.")
+@click.option(
+    "--config", "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings as YAML."
+)
+@click.option("--preset", help="Settings for a machine: cpu-small, gpu-24gb, gpu-80gb, …; default: what this one is.")
+@click.option("--steps", type=click.IntRange(min=1), help="Updates after the warm-up.")
+@click.option("--gate", type=click.FloatRange(0, 1), help="Fidelity of rehearsals before they are trained on.")
+@click.option("--seed", type=click.IntRange(min=0), help="The same seed gives the same run.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("envace-run"),
+    show_default=True,
+    help="Folder of the run.",
+)
+@click.option("--resume", is_flag=True, help="Go on with the run in the folder.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done and what it would cost, and stop.")
+@click.pass_context
+def train(
+    ctx: click.Context,
+    /,
+    sources: tuple[str, ...],
+    uri: str | None,
+    file: Path | None,
+    preset: str | None,
+    output: Path,
+    resume: bool,
+    dry_run: bool,
+    **changes: Any,
+) -> None:
+    """Train a model to act with tools and to rehearse their answers, from their schemas alone.
+
+    Tasks are made for the toolsets, the model is warmed up on their solutions and on recordings, and then learns from
+    its own attempts by role-wise GRPO: in one role it calls tools, in the other it answers as they would.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    if resume and (sources or uri):
+        raise click.UsageError("--resume goes on with the toolsets and the model of the run; leave --tools and --model")
+    if not resume and not sources:
+        raise click.UsageError("name the toolsets with --tools, or go on with a run: --resume -o RUN")
+    command = _load("command")
+    given = {name: value for name, value in {**changes, "preset": preset, "model": uri}.items() if value is not None}
+    finished = command.run_train(sources, file, given, output, resume=resume, dry_run=dry_run)
+    sys.exit(0 if finished else 1)
+
+
+@train.command(
+    name="eval",
+    epilog="""\b
+Examples:
+  envace-sdk train eval runs/retail
+  envace-sdk train eval runs/retail --split validation --samples 8 --temperature 1 --json
+  envace-sdk train eval runs/retail --step 20
+  envace-sdk train eval runs/retail --untrained
+      the model as it was before any training, for comparison
+""",
+)
+@click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--split", type=click.Choice(["test", "validation", "train"]), default="test", show_default=True)
+@click.option("--tasks", default=32, show_default=True, type=click.IntRange(min=1), help="How many tasks are tried.")
+@click.option("--samples", default=4, show_default=True, type=click.IntRange(min=1, max=64), help="Attempts at each.")
+@click.option("--temperature", default=1.0, show_default=True, type=click.FloatRange(min=0), help="Of sampling.")
+@click.option("--step", type=click.IntRange(min=0), help="Which checkpoint; default: the newest. 0: after the warm-up.")
+@click.option("--untrained", is_flag=True, help="The model before any training.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def evaluate(run: Path, as_json: bool, **options: Any) -> None:
+    """Try held-out tasks of RUN on the environment's ladder: pass@1, pass^k, and the fidelity of its rehearsals."""
+    found = _load("command").run_eval(run, **options)
+    if as_json:
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    for name, value in found["scores"].items():
+        click.echo(f"{name:<16} {value:.3f}")
+    for name, value in found["fidelity"].items():
+        click.echo(f"fidelity of {name}: {value:.3f}")
+
+
+@train.command(
+    name="export",
+    epilog="""\b
+Examples:
+  envace-sdk train export runs/retail -o policy/
+  envace-sdk serve --tools retail --model policy/
+""",
+)
+@click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.option("--step", type=click.IntRange(min=1), help="Which checkpoint; default: the newest.")
+@click.option(
+    "--role",
+    type=click.Choice(["act", "rehearse"]),
+    default="rehearse",
+    show_default=True,
+    help="With separate parameters, whose.",
+)
+def export(run: Path, output: Path, **options: Any) -> None:
+    """Write the policy of RUN as a plain model folder, adapters merged; `--model FOLDER` loads it everywhere."""
+    click.echo(_load("command").run_export(run, output, **options))
+
+
+def _load(module: str) -> Any:
+    """A module of `envace_sdk.training.run`, which the core does not import."""
+    for package in _NEEDED:
+        if importlib.util.find_spec(package) is None:
+            raise click.ClickException(f"`envace-sdk train` needs {package}: pip install 'envace-sdk[train]'")
+    return importlib.import_module(f"envace_sdk.training.run.{module}")

@@ -1,0 +1,23 @@
+"""A whole run: from schemas to a policy that acts and rehearses, with its report."""
+
+from .evaluation import Evaluation, evaluate
+from .export import export
+from .job import Job
+from .loop import Watch, train
+from .material import Material
+from .settings import RunConfig, load_run_config, run_config
+from .stopping import Stop
+
+__all__ = [
+    "Evaluation",
+    "Job",
+    "Material",
+    "RunConfig",
+    "Stop",
+    "Watch",
+    "evaluate",
+    "export",
+    "load_run_config",
+    "run_config",
+    "train",
+]

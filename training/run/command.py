@@ -1,0 +1,177 @@
+"""What `envace-sdk train` does, beneath its options."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from envace_sdk.errors import TrainingError
+from envace_sdk.json import Json
+
+from ..rows import Role
+from ..tasks import Split
+from .estimate import estimate
+from .evaluation import Evaluation, evaluate
+from .export import export, trained_weights
+from .job import Job
+from .live import Live
+from .loop import train
+from .machine import model_place, suitable_preset
+from .material import Material
+from .progress import Display
+from .report import write_report
+from .settings import RunConfig, load_run_config
+from .stopping import Stop
+from .warm import examples
+
+__all__ = ["run_eval", "run_export", "run_train"]
+
+
+def run_train(
+    sources: Sequence[str],
+    file: Path | None,
+    changes: Mapping[str, Any],
+    directory: Path,
+    *,
+    resume: bool,
+    dry_run: bool,
+) -> bool:
+    """Begin a run or go on with one; whether it came to its end.
+
+    Args:
+        sources: toolsets; none when a run is gone on with.
+        file: a configuration.
+        changes: settings that go before the file's.
+        directory: of the run.
+        resume: go on.
+        dry_run: only say what would be done, and write nothing.
+
+    Raises:
+        EnvaceError: what is given cannot be used, or memory does not suffice.
+    """
+    with Display() as display:
+        if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+            raise TrainingError(
+                "`envace-sdk train` runs in one process; with several, use envace_sdk.training.trainer in a script"
+            )
+        if resume:
+            job = _resumed(directory, file, changes)
+        else:
+            job = asyncio.run(_planned(sources, file, changes, directory, display))
+            display.note(_plan(job))
+            for line in asyncio.run(estimate(job)).lines():
+                display.note(line)
+            if dry_run:
+                return True
+            job.begin(sources)
+        stop = Stop()
+        try:
+            with stop.on_signals(lambda: display.note("stopping; press Ctrl-C again to stop without saving")):
+                finished = asyncio.run(train(job, display, stop))
+        finally:
+            write_report(job)
+    if finished:
+        display.note(f"done: {directory / 'report.html'}; next: envace-sdk train eval {directory}")
+    else:
+        display.note(f"stopped and saved; go on with: envace-sdk train --resume -o {directory}")
+    return finished
+
+
+def run_eval(
+    directory: Path,
+    *,
+    split: Split,
+    tasks: int,
+    samples: int,
+    temperature: float,
+    step: int | None,
+    untrained: bool,
+) -> dict[str, Json]:
+    """Measure a run's policy on held-out tasks: `scores`, `fidelity` by toolset, and how it was measured.
+
+    Raises:
+        EnvaceError: the run cannot be read, or the model cannot be run.
+    """
+    job = Job.found(directory)
+    found = asyncio.run(_evaluated(job, split, tasks, samples, temperature, _weights(job, step, untrained=untrained)))
+    scores = {name.removeprefix("eval/"): value for name, value in found.as_flat().items()}
+    return {
+        "run": str(directory),
+        "split": split,
+        "tasks": len(found.solved),
+        "samples": samples,
+        "temperature": temperature,
+        "scores": scores,
+        "fidelity": {name: report.overall.fidelity or 0.0 for name, report in found.rehearsing.reports.items()},
+        "solved": dict(found.solved),
+    }
+
+
+def run_export(directory: Path, target: Path, *, step: int | None, role: Role) -> Path:
+    """Write the policy of a run as a plain model folder. Raises: EnvaceError."""
+    return export(Job.found(directory), target, step=step, role=role)
+
+
+def _weights(job: Job, step: int | None, *, untrained: bool) -> Path | None:
+    if untrained:
+        return None
+    if step != 0:
+        return trained_weights(job, step)
+    return trained_weights(Job(job.warm_directory, job.place, job.config, job.material))
+
+
+async def _evaluated(
+    job: Job, split: Split, tasks: int, samples: int, temperature: float, weights: Path | None
+) -> Evaluation:
+    live = Live(job.place, job.config, weights, examples=await examples(job.material, job.config))
+    try:
+        cases = job.material.chosen(split, tasks, job.config.seed)
+        return await evaluate(cases, cases, live, samples=samples, temperature=temperature)
+    finally:
+        await live.close()
+
+
+async def _planned(
+    sources: Sequence[str], file: Path | None, changes: Mapping[str, Any], directory: Path, display: Display
+) -> Job:
+    config = load_run_config(file, changes, preset=suitable_preset())
+    place = model_place(config.model, display.note)
+    display.note(f"making tasks for {', '.join(sources)}")
+    return Job(directory, place, config, await Material.make(sources, config.tasks))
+
+
+def _resumed(directory: Path, file: Path | None, changes: Mapping[str, Any]) -> Job:
+    job = Job.found(directory)
+    if file is not None:
+        config = load_run_config(file, {"model": job.config.model, **changes}, preset=suitable_preset())
+    elif changes:
+        config = RunConfig.model_validate({**job.config.model_dump(mode="json"), **_without_preset(changes)})
+    else:
+        return job
+    return Job.found(directory, config)
+
+
+def _without_preset(changes: Mapping[str, Any]) -> dict[str, Any]:
+    if "preset" in changes:
+        raise TrainingError("--preset cannot change a run that was begun; change single settings with --config")
+    return dict(changes)
+
+
+def _plan(job: Job) -> str:
+    config, material = job.config, job.material
+    counts = ", ".join(f"{len(material.cases[split])} {split}" for split in material.cases)
+    names = ", ".join(one.toolset for one in material.sets)
+    gate = (
+        ""
+        if config.gate is None
+        else f" Until its rehearsals reach a fidelity of {config.gate:g}, the environment's ladder answers."
+    )
+    return (
+        f"{config.model} learns {names}: {counts} tasks.\n"
+        f"First {config.warmup.steps} supervised updates of {config.warmup.rows} turns in both roles; then "
+        f"{config.steps} steps of role-wise GRPO, each {config.tasks.per_step} tasks x {config.rollout.group} "
+        f"trajectories, {config.parameters.method}, {config.rendering}.{gate}"
+    )

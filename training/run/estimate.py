@@ -1,0 +1,109 @@
+"""What a run will do and what it will cost: counted from its settings, timed on one task."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from statistics import fmean
+
+from ..memory import peak_memory
+from .job import Job
+from .live import Live
+from .warm import batch, demonstrations, examples
+
+__all__ = ["Estimate", "estimate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The cost of a run, from a calibration on this machine."""
+
+    parameters: int
+    """Of the model."""
+    device: str
+    warm_steps: int
+    steps: int
+    trajectories: int
+    """Of all training steps."""
+    tokens: int
+    """That go through the model in updates, if every task has something to teach."""
+    prompt_tokens: int
+    """Of the longest prompt among the demonstrations."""
+    training_rate: float
+    """Tokens per second of an update."""
+    rollout_seconds: float
+    """Of one task's trajectories."""
+    warm_minutes: float
+    minutes: float
+    """Of the training steps, at most: groups whose trajectories all earn the same are not computed."""
+    measuring_minutes: float
+    """Of the measurements on validation tasks."""
+    memory: int
+    """Bytes, the peak of the calibration."""
+
+    @property
+    def total_minutes(self) -> float:
+        """Of the whole run, at most."""
+        return self.warm_minutes + self.minutes + self.measuring_minutes
+
+    def lines(self) -> list[str]:
+        """For people to read."""
+        return [
+            f"model      {self.parameters / 1e6:,.0f} M parameters on {self.device}",
+            f"warm-up    {self.warm_steps} supervised updates: about {self.warm_minutes:.0f} min",
+            f"training   {self.steps} steps, {self.trajectories:,} trajectories, up to {self.tokens:,} tokens: "
+            f"up to {self.minutes:.0f} min",
+            f"measuring  about {self.measuring_minutes:.0f} min on validation tasks",
+            f"rates      {self.training_rate:,.0f} tokens/s in updates, {self.rollout_seconds:.1f} s for the "
+            "trajectories of a task",
+            f"prompts    up to {self.prompt_tokens:,} tokens",
+            f"memory     {self.memory / 2**30:.1f} GiB so far; it grows with compute.tokens_per_micro_batch",
+            f"together   up to {self.total_minutes:.0f} min",
+        ]
+
+
+async def estimate(job: Job) -> Estimate:
+    """Roll one task out and take one update of a policy that is thrown away.
+
+    Raises:
+        MemoryLimitError: not even that fits; the message names the setting to change.
+        EnvaceError: as `train`.
+    """
+    config = job.config
+    live = Live(job.place, config, examples=await examples(job.material, config))
+    try:
+        rows = await demonstrations(job.material, live)
+        case = job.material.chosen("train", 1, config.seed)
+        begin = time.perf_counter()
+        await live.source.collect(case, 0)
+        rollout = time.perf_counter() - begin
+        live.trainer.imitate(batch(rows, 0, 2, config.seed))  # libraries choose kernels in the first one
+        metrics = live.trainer.imitate(batch(rows, 1, min(config.warmup.rows, 8), config.seed))
+        rate = metrics.computed_tokens / metrics.seconds
+        device = str(live.trainer.processes.device)
+        peak = peak_memory(live.trainer.processes.device)
+    finally:
+        await live.close()
+    length = fmean(row.length for row in rows)
+    of_tasks = {row.task for row in rows if "/recorded/" not in row.task}
+    turns = sum("/recorded/" not in row.task for row in rows) / max(len(of_tasks), 1)
+    trajectories = config.steps * config.tasks.per_step * config.rollout.group
+    tokens = round(trajectories * turns * length * config.optimizer.epochs)
+    wanted = config.evaluation
+    times = 1 + -(-config.steps // wanted.every if wanted.every else -1)
+    each = rollout / config.rollout.group * (wanted.tasks * wanted.samples + wanted.episodes)
+    return Estimate(
+        parameters=live.parameters,
+        device=device,
+        warm_steps=config.warmup.steps,
+        steps=config.steps,
+        trajectories=trajectories,
+        tokens=tokens,
+        prompt_tokens=max(len(row.prompt_ids) for row in rows),
+        training_rate=rate,
+        rollout_seconds=rollout,
+        warm_minutes=config.warmup.steps * config.warmup.rows * length / rate / 60,
+        minutes=(tokens / rate + config.steps * config.tasks.per_step * rollout) / 60,
+        measuring_minutes=times * each / 60,
+        memory=peak,
+    )

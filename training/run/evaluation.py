@@ -1,0 +1,114 @@
+"""How well the policy acts: held-out tasks on the environment's ladder, and what its rollouts were like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+from ..rollout import Case, Trajectory
+from ..rows import ROLES
+from .fidelity import RoleFidelity, role_fidelity
+from .live import Live
+
+__all__ = ["Evaluation", "evaluate", "pass_hat", "rollout_metrics"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One measurement on held-out tasks."""
+
+    solved: dict[str, int]
+    """By task, how many of the attempts solved it."""
+    samples: int
+    """Attempts at each."""
+    trajectories: Sequence[Trajectory]
+    rehearsing: RoleFidelity
+
+    @property
+    def success(self) -> float:
+        """pass@1: the share of attempts that solve their task."""
+        return sum(self.solved.values()) / (len(self.solved) * self.samples) if self.solved else 0.0
+
+    def pass_hat(self, k: int) -> float:
+        """pass^k: how likely k attempts at a task all solve it, mean over the tasks."""
+        return pass_hat(list(self.solved.values()), self.samples, k)
+
+    def as_flat(self) -> dict[str, float]:
+        """Numbers by name."""
+        shares = rollout_metrics(self.trajectories)
+        found = {"success": self.success, "reward": shares["reward"], "fidelity": self.rehearsing.fidelity}
+        found |= {"format_act": shares.get("format/act", 0.0), "format_rehearse": self.rehearsing.readable}
+        found |= {f"pass^{k}": self.pass_hat(k) for k in range(2, self.samples + 1)}
+        return {f"eval/{name}": value for name, value in found.items()}
+
+
+async def evaluate(
+    cases: Sequence[Case], rehearsed: Sequence[Case], live: Live, *, samples: int, temperature: float
+) -> Evaluation:
+    """Try the tasks with responses from the environment's ladder, and put the calls of their solutions to the policy.
+
+    Args:
+        cases: held-out tasks.
+        rehearsed: those whose solutions' calls are rehearsed.
+        live: the policy.
+        samples: attempts at each.
+        temperature: of sampling.
+
+    Raises:
+        ModelError: the model cannot be run.
+    """
+    source = live.evaluating(samples, temperature)
+    trajectories = await source.collect(cases, 0, source="grounded")
+    solved = {case.name: 0 for case in cases}
+    for trajectory in trajectories:
+        solved[trajectory.task] += trajectory.solved
+    return Evaluation(solved, samples, trajectories, await role_fidelity(rehearsed, live))
+
+
+def pass_hat(solved: Sequence[int], samples: int, k: int) -> float:
+    """The unbiased estimate of pass^k (arXiv 2406.12045, §3): mean over tasks of C(solved, k) / C(samples, k).
+
+    Args:
+        solved: by task, how many of `samples` attempts solved it.
+        samples: attempts at each task.
+        k: how many must all succeed; at most `samples`.
+    """
+    if not 1 <= k <= samples:
+        raise ValueError(f"k is {k}; it must be from 1 to the {samples} attempts")
+    return sum(comb(count, k) for count in solved) / (comb(samples, k) * len(solved)) if solved else 0.0
+
+
+def rollout_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:
+    """What rollouts were like: reward, success, form by role, and how they ended.
+
+    Masked trajectories are only counted.
+    """
+    counted = [one for one in trajectories if not one.masked]
+    found = {"trajectories": float(len(counted)), "masked": float(len(trajectories) - len(counted))}
+    if not counted:
+        return found | {"reward": 0.0, "success": 0.0}
+    found["reward"] = _mean([one.reward for one in counted])
+    found["success"] = _mean([float(one.solved) for one in counted])
+    found["turns"] = _mean([float(len(one.turns)) for one in counted])
+    for role in ROLES:
+        written = [turn for one in counted for turn in one.turns if turn.role == role and turn.is_sampled]
+        if written:
+            found[f"format/{role}"] = _mean([float(not turn.problem) for turn in written])
+            found[f"reward/{role}"] = _mean(
+                [
+                    one.role_rewards.get(role, one.reward)
+                    for one in counted
+                    if any(turn.role == role and turn.is_sampled for turn in one.turns)
+                ]
+            )
+    agreements = [one.terms["rehearse_agreement"] for one in counted if "rehearse_agreement" in one.terms]
+    if agreements:
+        found["agreement"] = _mean(agreements)
+    for ending in ("answered", "malformed", "truncated"):
+        found[f"ended/{ending}"] = _mean([float(one.ending == ending) for one in counted])
+    return found
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

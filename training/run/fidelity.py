@@ -1,0 +1,170 @@
+"""How well the policy rehearses: its responses to calls it was not trained on, scored as any environment's are.
+
+The calls are those of validation tasks' solutions, answered by the environment's ladder where a recording or a rule
+speaks; a twin of a real server so stands in for that server's own recordings. Each call is put to the policy alone,
+with the world and the history that truly preceded it (the open loop), in the prompts that serving uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from envace_sdk.errors import EnvaceError, MalformedResponseError
+from envace_sdk.evaluate import Episode, Exam, FidelityReport, Played, examine
+from envace_sdk.models import Request, Sampling
+from envace_sdk.rehearse import Environment
+from envace_sdk.rehearse.prompting import RehearsalPrompts
+from envace_sdk.roles import Step, parse_response
+from envace_sdk.tasks import start_state
+from envace_sdk.tasks.witness import substitute
+from envace_sdk.tools.fixture import Fixture
+from envace_sdk.tools.model import ToolCall, ToolResult
+
+from ..grounding import EVIDENCE
+from ..rollout import Case, Stage
+from .live import Live
+
+__all__ = ["RoleFidelity", "role_fidelity"]
+
+_NAME: Final = "policy"
+
+
+@dataclass(frozen=True, slots=True)
+class RoleFidelity:
+    """What the rehearsing role's answers are worth."""
+
+    fidelity: float
+    """From 0 to 1: the mean over the toolsets, weighted by their calls."""
+    readable: float
+    """The share of answers that are a response at all."""
+    calls: int
+    reports: dict[str, FidelityReport]
+    """By toolset."""
+
+    def missing(self, gate: float) -> str:
+        """What keeps it below the gate, in words; empty where it is not below."""
+        if self.fidelity >= gate:
+            return ""
+        parts = [f"{self.readable:.0%} of its answers can be read"]
+        for name, report in self.reports.items():
+            scores = report.overall
+            axes = {
+                "status": scores.balanced_status,
+                "structure": scores.structure,
+                "values": scores.entailed,
+            }
+            known = {axis: value for axis, value in axes.items() if value is not None}
+            if known:
+                weakest = min(known, key=lambda axis: known[axis])
+                parts.append(f"{name}: weakest in {weakest} ({known[weakest]:.2f})")
+        return f"the rehearsing role's fidelity is {self.fidelity:.2f}, below the gate of {gate:g}: " + "; ".join(parts)
+
+
+async def role_fidelity(cases: Sequence[Case], live: Live) -> RoleFidelity:
+    """Put the calls of the cases' witnesses to the policy, and score its answers.
+
+    Raises:
+        ModelError: the model cannot be run.
+    """
+    limits = live.config.rollout.rehearse
+    sampling = Sampling(limits.max_tokens, live.config.evaluation.temperature, seed=live.config.seed)
+    asked: list[_Asked] = []
+    for case in cases:
+        asked += await _asked(case, live.source.prompts(case.environment), sampling)
+    completions = await live.models["rehearse"].complete([one.request for one in asked])
+    reports: dict[str, FidelityReport] = {}
+    readable = total = 0
+    worth = 0.0
+    for environment in _environments(cases):
+        own = [
+            (one, completion)
+            for one, completion in zip(asked, completions, strict=True)
+            if one.environment is environment
+        ]
+        if not own:
+            continue
+        answers = {
+            (one.fixture.episode, one.fixture.position): _played(one, completion.text)
+            if completion.finish_reason == "stop"
+            else Played.miss("it was cut off")
+            for one, completion in own
+        }
+        episodes: dict[str, list[Fixture]] = {}
+        for one, _ in own:
+            episodes.setdefault(one.fixture.episode, []).append(one.fixture)
+        exam = Exam(
+            environment.toolset, [Episode(name, tuple(calls)) for name, calls in episodes.items()], environment.seen
+        )
+        (report,) = await examine(exam, [_Sheet(episodes, answers)], loop="open")
+        reports[environment.toolset.name] = report
+        readable += sum(answer.layer == "model" for answer in answers.values())
+        total += len(own)
+        worth += (report.overall.fidelity or 0.0) * len(own)
+    return RoleFidelity(worth / total if total else 0.0, readable / total if total else 0.0, total, reports)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    environment: Environment
+    fixture: Fixture
+    request: Request
+
+
+async def _asked(case: Case, prompts: RehearsalPrompts, sampling: Sampling) -> list[_Asked]:
+    """The calls of a case's witness that something is known about, and how the policy is asked them."""
+    stage = Stage(case.environment, case.task, start_state(case.environment, case.task))
+    found: list[_Asked] = []
+    history: list[Step] = []
+    for step in case.task.witness or ():
+        try:
+            arguments = substitute(step.arguments, [record.result for record in stage.calls], stage.state)
+            call, before = ToolCall(step.tool, arguments), stage.state
+            truth = await stage.rehearse(call)
+        except EnvaceError:
+            break
+        if truth.layer in EVIDENCE:
+            messages = prompts.messages(case.environment.toolset[call.name], call, before, history)
+            fixture = Fixture(call, truth.result, case.name, len(found))
+            found.append(_Asked(case.environment, fixture, Request(messages, sampling=sampling)))
+        history.append((call, truth.result))
+    return found
+
+
+def _played(one: _Asked, text: str) -> Played:
+    try:
+        result = parse_response(text, one.environment.toolset[one.fixture.call.name])
+    except MalformedResponseError as error:
+        return Played.miss(str(error))
+    return Played(result, "model")
+
+
+def _environments(cases: Sequence[Case]) -> Iterator[Environment]:
+    yield from {id(case.environment): case.environment for case in cases}.values()
+
+
+class _Sheet:
+    """Answers that were all given before."""
+
+    name = _NAME
+
+    def __init__(self, episodes: dict[str, list[Fixture]], answers: dict[tuple[str, int], Played]) -> None:
+        self._episodes = episodes
+        self._answers = answers
+
+    async def start(self, episode: str) -> _SheetEpisode:
+        """The answers of one episode."""
+        return _SheetEpisode([self._answers[(episode, one.position)] for one in self._episodes[episode]])
+
+
+class _SheetEpisode:
+    def __init__(self, answers: list[Played]) -> None:
+        self._answers = iter(answers)
+
+    async def answer(self, call: ToolCall) -> Played:  # noqa: ARG002  the answers are in the order of the calls
+        """The next one."""
+        return next(self._answers)
+
+    async def observe(self, call: ToolCall, result: ToolResult) -> None:
+        """Nothing: every call was put on its own."""

@@ -1,0 +1,113 @@
+"""A run on disk: what it is, where its parts lie, and how it is found again.
+
+RUN/
+  run.json             toolsets, model, all settings
+  tasks/               the tasks, by toolset and split
+  warmup/              metrics.jsonl and checkpoints of the supervised updates
+  checkpoint-000010/   of the training proper
+  metrics.jsonl        a line per step; tensorboard/ shows the same
+  samples/             some trajectories of each step
+  report.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final, Self
+
+from envace_sdk.errors import TrainingError
+from envace_sdk.json import Json
+
+from ..trajectory import Trajectory
+from .material import Material
+from .settings import RunConfig, run_config
+
+__all__ = ["MANIFEST", "Job"]
+
+MANIFEST: Final = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run."""
+
+    directory: Path
+    place: str
+    """The folder or hub id of the model."""
+    config: RunConfig
+    material: Material
+
+    @property
+    def warm_directory(self) -> Path:
+        """Where the warm-up lies."""
+        return self.directory / "warmup"
+
+    def begin(self, sources: Sequence[str]) -> None:
+        """Write down what is run. Raises: TrainingError where the directory holds a run, or cannot be written."""
+        if (self.directory / MANIFEST).exists():
+            raise TrainingError(f"{self.directory} holds a run already: add --resume, or name another folder with -o")
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self.material.write(self.directory / "tasks", self.config.tasks)
+            values = {
+                "made_by": f"envace-sdk {version('envace-sdk')}",
+                "tools": list(sources),
+                "place": self.place,
+                "config": self.config.model_dump(mode="json"),
+            }
+            _write(self.directory / MANIFEST, json.dumps(values, indent=1) + "\n")
+        except OSError as error:
+            raise TrainingError(f"{self.directory}: cannot be written: {error.strerror or error}") from error
+
+    @classmethod
+    def found(cls, directory: Path, config: RunConfig | None = None) -> Self:
+        """A run that was begun.
+
+        Args:
+            directory: where.
+            config: settings instead of those it was begun with.
+
+        Raises:
+            TrainingError: there is none; EnvaceError: its tasks or toolsets cannot be read.
+        """
+        path = directory / MANIFEST
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            place, settings = str(values["place"]), dict(values["config"])
+        except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
+            raise TrainingError(f"{path}: cannot be read, so {directory} holds no run: {error}") from error
+        config = config or run_config(settings, source=str(path))
+        return cls(directory, place, config, Material.read(directory / "tasks"))
+
+    def keep_samples(self, step: int, trajectories: Sequence[Trajectory]) -> None:
+        """Write the best and the worst trajectories of a step down, for people to read."""
+        ranked = sorted(trajectories, key=lambda one: (one.reward, one.task, one.sample), reverse=True)
+        half = self.config.samples // 2
+        kept = ranked[: self.config.samples - half] + ranked[len(ranked) - min(half, len(ranked)) :]
+        lines = [json.dumps(one.as_json(), ensure_ascii=False, default=str) + "\n" for one in _distinct(kept)]
+        if lines:
+            folder = self.directory / "samples"
+            folder.mkdir(exist_ok=True)
+            _write(folder / f"{step:06}.jsonl", "".join(lines))
+
+    def samples(self, most: int) -> list[tuple[int, list[dict[str, Json]]]]:
+        """The newest trajectories that were kept, by step."""
+        found = []
+        for path in sorted((self.directory / "samples").glob("*.jsonl"))[-most:]:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            found.append((int(path.stem), [json.loads(line) for line in lines]))
+        return found
+
+
+def _distinct(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+    return list({(one.task, one.sample): one for one in trajectories}.values())
+
+
+def _write(path: Path, text: str) -> None:
+    partial = path.with_suffix(".partial")
+    partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+    partial.replace(path)

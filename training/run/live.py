@@ -1,0 +1,103 @@
+"""The policy under training as chat models: rollouts read the trainer's own weights, without a copy."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from envace_sdk.models import ChatModel, Message
+from envace_sdk.models.decoding import Row as Decoded
+from envace_sdk.models.transformers import TransformersModel
+
+from ..rewards import Rewarder
+from ..rollout import RolloutSource
+from ..rollout_config import RoleLimits, RolloutConfig
+from ..rows import ROLES, Role
+from ..tokens import ModelTokens
+from ..trainer import Trainer
+from .machine import load_weights
+from .settings import RunConfig
+
+__all__ = ["Live"]
+
+
+class _RoleModel(TransformersModel):
+    """Decodes with the weights of one role, in the precision of training."""
+
+    def __init__(self, trainer: Trainer, tokenizer: Any, role: Role, lock: threading.Lock, batch_size: int) -> None:
+        super().__init__(trainer.model, tokenizer, name=f"policy ({role})", batch_size=batch_size)
+        self._trainer = trainer
+        self._role = role
+        self._lock = lock
+
+    def _evaluate(self, rows: Sequence[Decoded]) -> None:
+        # Adapters are switched in the module, so one role decodes at a time.
+        with self._lock, self._trainer.acting_as(self._role):
+            super()._evaluate(rows)
+
+
+class Live:
+    """A trainer, and the chat models and rollouts of its weights.
+
+    Args:
+        place: the folder or hub id of the model.
+        config: all settings.
+        weights: a folder with weights or adapters to begin with instead, as `Trainer.export` writes them.
+        examples: by toolset, whole conversations that the acting role is shown first.
+
+    Raises:
+        ModelError: the model cannot be loaded; TrainingError: settings do not suit it.
+    """
+
+    def __init__(
+        self,
+        place: str,
+        config: RunConfig,
+        weights: Path | None = None,
+        *,
+        examples: Mapping[str, Sequence[Sequence[Message]]] | None = None,
+    ) -> None:
+        is_whole = weights is not None and config.parameters.method == "full"
+        model, self.tokenizer = load_weights(str(weights) if is_whole else place)
+        self.config = config
+        self._examples = examples or {}
+        self.parameters: int = sum(held.numel() for held in model.parameters())
+        self.trainer = Trainer(model, config, tokenizer=self.tokenizer, pad_id=self.tokenizer.pad_token_id or 0)
+        if weights is not None and not is_whole:
+            self.trainer.policy.load(weights)
+        lock = threading.Lock()
+        roles: tuple[Role, ...] = ROLES if config.parameters.separate else ("act",)
+        made = {role: _RoleModel(self.trainer, self.tokenizer, role, lock, config.batch_size) for role in roles}
+        self.models: Mapping[Role, ChatModel] = {role: made.get(role, made["act"]) for role in ROLES}
+        self.tokens = ModelTokens(made["act"])
+        self._rewarder = Rewarder.load(config.rewards)
+        self.source = self._source(config.rollout, config.seed)
+
+    def evaluating(self, samples: int, temperature: float) -> RolloutSource:
+        """Rollouts to measure with: so many attempts at a task, at a temperature."""
+        rollout = self.config.rollout
+        limits: dict[str, RoleLimits] = {
+            role: RoleLimits(max_tokens=rollout.limits(role).max_tokens, temperature=temperature) for role in ROLES
+        }
+        return self._source(rollout.model_copy(update={"group": samples, **limits}), self.config.seed + 1)
+
+    def _source(self, rollout: RolloutConfig, seed: int) -> RolloutSource:
+        one = self.models["act"]
+        models = one if one is self.models["rehearse"] else self.models
+        return RolloutSource(
+            models,
+            rollout,
+            self._rewarder,
+            examples=self._examples,
+            seed=seed,
+            rendering=self.config.rendering,
+            tokens=self.tokens,
+        )
+
+    async def close(self) -> None:
+        """End the threads and let go of the judge; the weights go with the last reference to this."""
+        for model in {id(model): model for model in self.models.values()}.values():
+            await model.close()
+        await self._rewarder.close()

@@ -1,0 +1,94 @@
+"""What a run works on: toolsets, and tasks of them by split."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Self
+
+from envace_sdk.errors import TrainingError
+from envace_sdk.rehearse import Environment
+
+from ..rollout import Case
+from ..tasks import SPLITS, Split, TaskSet, make_task_sets, read_task_sets, toolset_sources, write_task_sets
+from .settings import TaskConfig
+
+__all__ = ["Material", "spread"]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Toolsets with their tasks."""
+
+    environments: tuple[Environment, ...]
+    cases: Mapping[Split, Sequence[Case]]
+    sets: Sequence[TaskSet]
+
+    @classmethod
+    async def make(cls, sources: Sequence[str], config: TaskConfig) -> Self:
+        """Make tasks for the toolsets, or read those that the configuration names.
+
+        Args:
+            sources: what `Environment.load` reads toolsets from; a folder of toolsets stands for each of them.
+            config: which tasks.
+
+        Raises:
+            TrainingError: there is nothing to train on; EnvaceError: a toolset or a task set cannot be read.
+        """
+        if config.folder is not None:
+            return cls.of(read_task_sets(Path(config.folder)))
+        making = await make_task_sets(
+            toolset_sources(sources), config.make, shares=config.shares, held_back=config.hold_back
+        )
+        return cls.of(making.sets)
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read what `write` wrote. Raises: EnvaceError."""
+        return cls.of(read_task_sets(folder))
+
+    @classmethod
+    def of(cls, sets: Sequence[TaskSet]) -> Self:
+        """Of task sets. Raises: TrainingError where no toolset has a task to train on, or a toolset cannot be read."""
+        environments = [Environment.load(one.source) for one in sets]
+        cases: dict[Split, list[Case]] = {
+            split: [
+                Case(environment, task)
+                for environment, one in zip(environments, sets, strict=True)
+                for task in one.splits.get(split, ())
+            ]
+            for split in SPLITS
+        }
+        if not cases["train"]:
+            names = ", ".join(one.toolset for one in sets) or "none"
+            raise TrainingError(
+                f"there is no task to train on (toolsets: {names}): raise tasks.make.largest_answer or "
+                "tasks.make.max_calls, or hold fewer toolsets back"
+            )
+        return cls(tuple(environments), cases, tuple(sets))
+
+    def write(self, folder: Path, config: TaskConfig) -> None:
+        """Keep the tasks, so that the run can be resumed and evaluated with the same ones."""
+        write_task_sets(folder, self.sets, config.make)
+
+    def chosen(self, split: Split, count: int, seed: int) -> list[Case]:
+        """So many cases of a split, the same for the same seed, of as many templates as there are."""
+        return spread(self.cases[split] or self.cases["train"], count, seed)
+
+
+def spread(cases: Sequence[Case], count: int, seed: int) -> list[Case]:
+    """So many cases, drawn template by template."""
+    random = Random(f"cases/{seed}")
+    by_template: dict[str, list[Case]] = {}
+    for case in sorted(cases, key=lambda case: case.name):
+        by_template.setdefault(f"{case.environment.toolset.name}/{case.task.template}", []).append(case)
+    piles = [by_template[name] for name in sorted(by_template)]
+    random.shuffle(piles)
+    for pile in piles:
+        random.shuffle(pile)
+    found: list[Case] = []
+    for place in range(max(map(len, piles), default=0)):
+        found += [pile[place] for pile in piles if place < len(pile)]
+    return found[:count]

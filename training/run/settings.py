@@ -1,0 +1,111 @@
+"""The configuration of a whole run: the trainer's sections, and those of tasks, rollouts, warm-up and evaluation.
+
+model: transformers:./Qwen3-0.6B
+preset: gpu-24gb
+steps: 200
+tasks: {make: {count: 500, tools_per_task: 8}}
+gate: 0.8
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from ..config import Section, TrainConfig, merged, presets, read_mapping, validate
+from ..rollout_config import RewardConfig, RolloutConfig
+from ..tasks import MakeOptions
+
+__all__ = ["EvaluationConfig", "RunConfig", "TaskConfig", "WarmupConfig", "load_run_config", "run_config"]
+
+
+class TaskConfig(Section):
+    """What is trained on."""
+
+    folder: str | None = None
+    """Task sets that `envace-sdk tasks make` wrote, used instead of making new ones."""
+    make: MakeOptions = MakeOptions()
+    """What tasks to make of each toolset."""
+    shares: tuple[float, float, float] = (0.7, 0.15, 0.15)
+    """Of training, validation and test; no template is in two of them."""
+    hold_back: tuple[str, ...] = ()
+    """Toolsets all of whose tasks are for the test."""
+    per_step: int = Field(4, ge=1)
+    """Tasks in one update, each with `rollout.group` trajectories."""
+
+
+class WarmupConfig(Section):
+    """Supervised updates of both roles before the first rollout."""
+
+    steps: int = Field(40, ge=0)
+    """Updates; 0 for a model that knows its roles already."""
+    rows: int = Field(8, ge=1)
+    """Turns in one update, of both roles."""
+    learning_rate: float = Field(5e-5, gt=0)
+    """Of these updates."""
+    recordings: bool = True
+    """Learn from the toolsets' recorded calls too, not only from the witnesses of tasks."""
+    more: int = Field(1, ge=0)
+    """How often the warm-up is repeated while the rehearsing role is below the gate."""
+
+
+class EvaluationConfig(Section):
+    """Measurements on validation tasks, whose templates are never trained on."""
+
+    every: int = Field(10, ge=0)
+    """Steps between measurements, beside those at the start and the end; 0: only these."""
+    tasks: int = Field(16, ge=1)
+    """Tasks that are tried, on the environment's ladder."""
+    samples: int = Field(1, ge=1)
+    """Attempts at each."""
+    temperature: float = Field(0.0, ge=0)
+    """Of sampling; 0 takes the likeliest token, so that a measurement can be repeated."""
+    episodes: int = Field(16, ge=1)
+    """Tasks whose solutions' calls are put to the rehearsing role."""
+
+
+class RunConfig(TrainConfig):
+    """All settings of `envace-sdk train`."""
+
+    model: str = "smollm2-135m"
+    """What is trained: a name of `envace-sdk models list`, a folder or a hub id of transformers."""
+    tasks: TaskConfig = TaskConfig()
+    rollout: RolloutConfig = RolloutConfig()
+    rewards: RewardConfig = RewardConfig()
+    warmup: WarmupConfig = WarmupConfig()
+    evaluation: EvaluationConfig = EvaluationConfig()
+    gate: float | None = Field(None, ge=0, le=1)
+    """Fidelity that the rehearsing role must have before its responses are trained on; until then the environment's
+    ladder answers. null: it need not."""
+    batch_size: int = Field(32, ge=1)
+    """Requests that are decoded at once; lower it when memory runs out in rollouts."""
+    samples: int = Field(2, ge=0)
+    """Trajectories per step that are kept for people to read."""
+
+
+def load_run_config(path: str | Path | None, changes: Mapping[str, Any], *, preset: str) -> RunConfig:
+    """The configuration of a file on top of a preset, with some settings changed.
+
+    Args:
+        path: a YAML file; None for the preset alone.
+        changes: settings that go before the file's, such as those of the command line.
+        preset: where the file names none.
+
+    Raises:
+        TrainingError: the file cannot be read, or a setting is unknown or wrong; the message names both.
+    """
+    own = {} if path is None else read_mapping(Path(path))
+    return run_config(merged({"preset": preset, **own}, changes), source="train" if path is None else str(path))
+
+
+def run_config(values: Mapping[str, Any], *, source: str = "config") -> RunConfig:
+    """The configuration that a mapping describes, as `load_run_config` reads it. Raises: TrainingError."""
+    named = values.get("preset")
+    if isinstance(named, str) and named in presets():
+        file = Path(str(resources.files(__package__).joinpath("presets", f"{named}.yaml")))
+        values = merged(read_mapping(file), values)
+    return validate(values, RunConfig, source=source)

@@ -1,0 +1,73 @@
+"""Warm-up: supervised updates of both roles on the witnesses of tasks and on recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from envace_sdk.errors import TrainingError
+from envace_sdk.models import Message
+from envace_sdk.roles import tool_format
+
+from ..rows import ROLES, Row
+from ..warmup import recorded_rows, witness_rows, worked_example
+from .live import Live
+from .material import Material
+from .settings import RunConfig
+
+__all__ = ["batch", "demonstrations", "examples"]
+
+
+async def demonstrations(material: Material, live: Live) -> list[Row]:
+    """Rows of both roles as they should be played; from training tasks, and from recordings if so configured.
+
+    Raises:
+        TrainingError: no witness fits the limits of rollouts, and nothing is recorded.
+    """
+    rows = await witness_rows(material.cases["train"], live.source, live.tokens)
+    if live.config.warmup.recordings:
+        for environment in material.environments:
+            rows += recorded_rows(environment, live.source, live.tokens)
+    limits = {role: live.config.rollout.limits(role).max_tokens for role in ROLES}
+    fitting = [row for row in rows if len(row.completion_ids) <= limits[row.role]]
+    if not fitting:
+        raise TrainingError(
+            "no solution of a task fits the rollout limits, so there is nothing to warm up on; raise "
+            "rollout.max_turns, rollout.act.max_tokens or rollout.rehearse.max_tokens"
+        )
+    return fitting
+
+
+def batch(rows: Sequence[Row], step: int, count: int, seed: int) -> list[Row]:
+    """The rows of an update: as many of each role as there can be, in an order drawn anew each time through.
+
+    Args:
+        rows: all demonstrations.
+        step: from 0.
+        count: how many.
+        seed: of the order.
+    """
+    roles = [role for role in ROLES if any(row.role == role for row in rows)]
+    found: list[Row] = []
+    for place, role in enumerate(roles):
+        own = [row for row in rows if row.role == role]
+        share = count // len(roles) + (place < count % len(roles))
+        for number in range(step * share, (step + 1) * share):
+            order = Random(f"{seed}/{role}/{number // len(own)}").sample(range(len(own)), len(own))
+            found.append(own[order[number % len(own)]])
+    return found
+
+
+async def examples(material: Material, config: RunConfig) -> Mapping[str, Sequence[Sequence[Message]]]:
+    """By toolset, as many worked examples for the acting prompt as are configured: short training tasks."""
+    found: dict[str, list[Sequence[Message]]] = {}
+    for environment in material.environments if config.rollout.examples else ():
+        own = [
+            case
+            for case in material.cases["train"]
+            if case.environment is environment and case.task.witness and not case.task.follow_ups
+        ]
+        own.sort(key=lambda case: (len(case.task.witness or ()), len(case.task.instruction), case.name))
+        form = tool_format(config.rollout.format)
+        found[environment.toolset.name] = [await worked_example(case, form) for case in own[: config.rollout.examples]]
+    return found
