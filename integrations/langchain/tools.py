@@ -10,9 +10,9 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from envace_sdk.evidence import KEY
 from envace_sdk.inprocess import RehearsedTools
 from envace_sdk.json import UNSET
-from envace_sdk.rehearse import Rehearsal
+from envace_sdk.tools.model import ToolResult
 
-__all__ = ["langchain_tools"]
+__all__ = ["answer_of", "langchain_tools"]
 
 
 def langchain_tools(tools: RehearsedTools) -> list[BaseTool]:
@@ -27,10 +27,10 @@ def langchain_tools(tools: RehearsedTools) -> list[BaseTool]:
 
 def _tool(tools: RehearsedTools, name: str) -> BaseTool:
     def called(**arguments: Any) -> tuple[Any, dict[str, Any]]:
-        return _message(tools.call_sync(name, arguments))
+        return answer_of(tools.call_sync(name, arguments).result)
 
     async def called_async(**arguments: Any) -> tuple[Any, dict[str, Any]]:
-        return _message(await tools.call(name, arguments))
+        return answer_of((await tools.call(name, arguments)).result)
 
     tool = tools.environment.toolset[name]
     return StructuredTool(
@@ -45,8 +45,8 @@ def _tool(tools: RehearsedTools, name: str) -> BaseTool:
     )
 
 
-def _message(rehearsal: Rehearsal) -> tuple[Any, dict[str, Any]]:
-    result = rehearsal.result
+def answer_of(result: ToolResult) -> tuple[Any, dict[str, Any]]:
+    """Content and artifact of a result. Raises: ToolException if it is an error."""
     texts = [
         str(block.get("text", "")) if block.get("type") == "text" else json.dumps(dict(block), ensure_ascii=False)
         for block in result.content
