@@ -6,10 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from envace_sdk.errors import ApprovalRequired, InDoubtError, Refused
+from envace_sdk.errors import ApprovalRequired, Refused
+from envace_sdk.evidence.framing import frame_rehearsal
+from envace_sdk.guard import Action, Verdict
 from envace_sdk.json import Json
 
-__all__ = ["APPROVAL", "approval_in", "doubtful", "refused", "waiting"]
+__all__ = ["APPROVAL", "approval_in", "doubtful", "refused", "stopped", "waiting"]
 
 APPROVAL: Final = "dev.envace/approval"
 """The key under which a framework's request for approval carries ours."""
@@ -32,18 +34,36 @@ def refused(refusal: Refused) -> str:
 
 def waiting(pause: ApprovalRequired) -> str:
     """For frameworks that cannot pause: what to say instead."""
-    tool = pause.payload.get("tool")
-    return (
-        f"{tool} was not executed: a person must approve it first (approval {pause.approval}). "
-        "Do not call it again before they have answered, and do not say that it was done."
-    )
+    return _waiting(str(pause.payload.get("tool")), pause.approval)
 
 
-def doubtful(tool: str, error: InDoubtError | BaseException) -> str:
+def stopped(action: Action, verdict: Verdict) -> str:
+    """As `refused` and `waiting`, where there is a verdict and no exception."""
+    if verdict.kind == "ask" and verdict.approval is not None:
+        return _waiting(action.name, verdict.approval)
+    expected = verdict.prediction
+    framed = ""
+    if expected is not None and expected.kind != "none":
+        framed = frame_rehearsal(
+            str(expected), tool=action.name, outcome=expected.status, confidence=expected.confidence
+        )
+    message = f"{action.name} was not executed: {verdict.reason}"
+    kind = "revise" if verdict.kind == "revise" else "block"
+    return refused(Refused(message, kind=kind, arguments=verdict.arguments, prediction=framed))
+
+
+def doubtful(tool: str, error: BaseException) -> str:
     """That nobody knows whether it happened."""
     return (
         f"{tool}: it is not known whether it was executed ({type(error).__name__}). "
         "Do not call it again, and do not say that it was done; a person has to look at the real system."
+    )
+
+
+def _waiting(tool: str, approval: str) -> str:
+    return (
+        f"{tool} was not executed: a person must approve it first (approval {approval}). "
+        "Do not call it again before they have answered, and do not say that it was done."
     )
 
 
