@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -61,6 +62,8 @@ class Options:
     approver: str = ""
     asked_by: str = ""
     patience: float = 300.0
+    known_since: datetime | None = None
+    """What the ledger says was observed since then is part of the known world."""
     webhook: str | None = None
     webhook_secret: str = field(default="", repr=False)
     address: Address | None = None
@@ -126,6 +129,8 @@ def guarding(options: Options) -> Iterator[tuple[Guard, str]]:
                 webhooks=webhooks,
             )
             try:
+                if options.known_since is not None:
+                    guard.catch_up(since=options.known_since)
                 yield guard, options.name or environment.toolset.name
             finally:
                 guard.close()
@@ -200,7 +205,7 @@ def _environment(options: Options, model: ChatModel | None) -> Environment:
     toolset = Toolset.from_catalogue(catalogue, name=named if isinstance(named, str) and named else "server")
     for finding in toolset.findings:
         if finding.severity == "error":
-            logger.warning("not known to the guard, so a person is asked about each call: %s", finding)
+            logger.warning("not known to the guard, which refuses each call of it: %s", finding)
     return Environment.load(toolset, model=rehearser)
 
 

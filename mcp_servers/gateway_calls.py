@@ -48,7 +48,7 @@ class Caller:
     capabilities: Json = None
     """Declared in its handshake."""
     elicit: Callable[[Mapping[str, Json]], Awaitable[Json]] | None = None
-    """Asks it in the middle of a call; gives the result, None where none came. A client of the stateless era has none."""
+    """Asks it in the middle of a call, in the handshake era; gives the result, None where none came."""
     has_left: Callable[[], bool] = lambda: False
     """Whether it has cancelled the call."""
 
@@ -147,7 +147,9 @@ class Gate:
                 raise
             except Exception as problem:  # from here on, nobody may say that nothing was executed
                 logger.exception("%s: the gateway failed", action.name)
-                return result(identity, answers.in_doubt(action.tool, begun.name, f"the gateway failed: {problem!r}", era))
+                return result(
+                    identity, answers.in_doubt(action.tool, begun.name, f"the gateway failed: {problem!r}", era)
+                )
 
     async def _executed(self, message: Message, going: Going, caller: Caller, era: Era, forward: Forward) -> Message:
         identity, tool = message["id"], going.action.tool

@@ -66,7 +66,9 @@ def parse(text: bytes) -> dict[str, Json]:
     if not isinstance(message, dict):
         raise CannotPass(error(None, INVALID_REQUEST, "Expected one JSON-RPC message"))
     if message.get("method") == "tools/call" and not _is_id(message.get("id")):
-        answer = error(None, INVALID_REQUEST, "A tool call needs an id: text or an integer") if "id" in message else None
+        answer = (
+            error(None, INVALID_REQUEST, "A tool call needs an id: text or an integer") if "id" in message else None
+        )
         raise CannotPass(answer)
     return message
 

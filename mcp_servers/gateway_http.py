@@ -9,12 +9,10 @@ import asyncio
 import contextlib
 import hashlib
 import hmac
-import json
 import logging
 import uuid
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import httpx2
@@ -30,6 +28,7 @@ from envace_sdk.json import Json
 from envace_sdk.tools.upstream import Target
 
 from .address import Names
+from .gateway_bodies import Stream, as_it_is, body_of, headers_of, message_of, sent
 from .gateway_calls import Caller, Gate, NotTaken
 from .gateway_events import events, written
 from .gateway_frames import GONE, CannotPass, cleaned, dump, error, is_answer, is_call, parse
@@ -47,7 +46,6 @@ _MOST_SESSIONS: Final = 10_000
 _RESUMPTIONS: Final = 100
 _LATE: Final = frozenset({408, 499})
 """Refusals that come when a request may have been at work already."""
-_OWN: Final = frozenset({"content-encoding", "content-length", "connection", "keep-alive", "transfer-encoding"})
 
 
 def build_gateway(gate: Gate, target: Target, *, thread: str, patience: float, names: Names | None) -> Starlette:
@@ -83,18 +81,6 @@ class _Passed(NotTaken):
     def __init__(self, response: Response) -> None:
         super().__init__(f"the server refused the request with status {response.status_code}")
         self.response = response
-
-
-@dataclass
-class _Stream:
-    """What a client hears while its call is going."""
-
-    queue: asyncio.Queue[bytes | Response] = field(default_factory=asyncio.Queue)
-    is_open: bool = True
-
-    def send(self, event: bytes) -> None:
-        if self.is_open:
-            self.queue.put_nowait(event)
 
 
 class HttpGateway(HttpRelay):
@@ -135,7 +121,7 @@ class HttpGateway(HttpRelay):
     # Tool calls
 
     async def _call(self, request: Request, message: Message) -> Response:
-        stream = _Stream()
+        stream = Stream()
         task = asyncio.create_task(self._work(request, message, stream))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -144,17 +130,17 @@ class HttpGateway(HttpRelay):
         except asyncio.CancelledError:
             stream.is_open = False
             raise
-        return first if isinstance(first, Response) else StreamingResponse(_sent(first, stream), media_type=_EVENTS)
+        return first if isinstance(first, Response) else StreamingResponse(sent(first, stream), media_type=_EVENTS)
 
-    async def _work(self, request: Request, message: Message, stream: _Stream) -> None:
+    async def _work(self, request: Request, message: Message, stream: Stream) -> None:
         streams = _EVENTS in request.headers.get("accept", "")
         session = request.headers.get(SESSION_HEADER)
         offers = self._offers.get(session) if session is not None else None
         elicit = self._elicitor(session, stream) if streams else None
         caller = Caller(self._thread_of(request), offers, elicit, lambda: not stream.is_open)
 
-        async def forward(sent: Message) -> Message:
-            return await self._asked_of_server(request, sent, stream if streams else None)
+        async def forward(plain: Message) -> Message:
+            return await self._asked_of_server(request, plain, stream if streams else None)
 
         try:
             answer = await self._gate.call(message, caller, forward)
@@ -165,7 +151,7 @@ class HttpGateway(HttpRelay):
             stream.queue.put_nowait(JSONResponse(error(message["id"], -32603, "the gateway failed"), status_code=500))
             raise
 
-    async def _asked_of_server(self, request: Request, message: Message, stream: _Stream | None) -> Message:
+    async def _asked_of_server(self, request: Request, message: Message, stream: Stream | None) -> Message:
         """Send a call and hear the stream to its end. Raises: NotTaken, or whatever leaves open what happened."""
         try:
             response = await self._send(request, dump(message))
@@ -174,19 +160,19 @@ class HttpGateway(HttpRelay):
         after: str | None = None
         for _ in range(_RESUMPTIONS):
             if 400 <= response.status_code < 500 and response.status_code not in _LATE and after is None:
-                raise _Passed(await _as_it_is(response))
-            if response.status_code >= 300:  # noqa: PLR2004
+                raise _Passed(await as_it_is(response))
+            if response.status_code >= 300:
                 await response.aclose()
                 raise ConnectionError(f"the server answered with status {response.status_code}")
             if not response.headers.get("content-type", "").lower().startswith(_EVENTS):
-                reply = _message(await _body(response))
+                reply = message_of(await body_of(response))
                 if reply is None or not is_answer(reply):
                     raise ConnectionError("the server answered with no JSON-RPC message")
                 return reply
             try:
                 async for event in events(response.aiter_bytes()):
                     after = event.id or after
-                    heard = _message(event.data)
+                    heard = message_of(event.data)
                     if heard is not None and is_answer(heard) and heard["id"] == message["id"]:
                         return heard
                     if heard is not None and stream is not None:
@@ -210,14 +196,19 @@ class HttpGateway(HttpRelay):
         return await self._client.send(self._client.build_request("GET", self._url, headers=headers), stream=True)
 
     def _elicitor(
-        self, session: str | None, stream: _Stream
+        self, session: str | None, stream: Stream
     ) -> Callable[[Mapping[str, Json]], Coroutine[Any, Any, Json]]:
         async def elicit(params: Mapping[str, Json]) -> Json:
             identity = f"envace-gateway-{uuid.uuid4()}"
             waiting: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
             self._asked[identity] = (session, waiting)
             try:
-                ask: Message = {"jsonrpc": "2.0", "id": identity, "method": "elicitation/create", "params": dict(params)}
+                ask: Message = {
+                    "jsonrpc": "2.0",
+                    "id": identity,
+                    "method": "elicitation/create",
+                    "params": dict(params),
+                }
                 stream.send(written(dump(ask)))
                 return await asyncio.wait_for(waiting, self._patience)
             except TimeoutError:
@@ -252,13 +243,13 @@ class HttpGateway(HttpRelay):
         if message is not None and message.get("method") == "initialize":
             self._remember(response, message.get("params"))
         if not response.headers.get("content-type", "").lower().startswith(_EVENTS):
-            return await _as_it_is(response)
-        return StreamingResponse(self._cleaned(response), response.status_code, _headers(response))
+            return await as_it_is(response)
+        return StreamingResponse(self._cleaned(response), response.status_code, headers_of(response))
 
     async def _cleaned(self, response: httpx2.Response) -> AsyncIterator[bytes]:
         try:
             async for event in events(response.aiter_bytes()):
-                message = _message(event.data)
+                message = message_of(event.data)
                 clean = cleaned(message) if message is not None else None
                 yield event.raw if clean is None or clean is message else event.with_data(dump(clean))
         except (httpx2.HTTPError, ValueError) as problem:
@@ -272,44 +263,3 @@ class HttpGateway(HttpRelay):
             self._offers[session] = params.get("capabilities")
             if len(self._offers) > _MOST_SESSIONS:
                 self._offers.popitem(last=False)
-
-
-async def _sent(first: bytes, stream: _Stream) -> AsyncIterator[bytes]:
-    try:
-        yield first
-        while True:
-            item = await stream.queue.get()
-            if isinstance(item, Response):
-                yield written(bytes(item.body))
-                return
-            yield item
-    finally:
-        stream.is_open = False
-
-
-async def _as_it_is(response: httpx2.Response) -> Response:
-    """An answer in one piece, without labels of ours."""
-    body = await _body(response)
-    message = _message(body)
-    if message is not None and (clean := cleaned(message)) is not message:
-        body = dump(clean)
-    return Response(body, response.status_code, _headers(response))
-
-
-async def _body(response: httpx2.Response) -> bytes:
-    try:
-        return await response.aread()
-    finally:
-        await response.aclose()
-
-
-def _headers(response: httpx2.Response) -> dict[str, str]:
-    return {name: value for name, value in response.headers.items() if name not in _OWN}
-
-
-def _message(body: bytes) -> Message | None:
-    try:
-        message: Json = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return message if isinstance(message, dict) else None

@@ -24,8 +24,8 @@ class Numbering:
 
     A call that waits for an approval, and comes again once it is there, is thus the same action; one whose equal was
     executed is a new one; and one whose equal is in doubt stays in doubt, also after a restart. Two exceptions: of an
-    action in doubt that by its rule changes nothing, an equal one may be made anew; and what a person rejected or edited
-    stays so for as long as this process runs, not for good. Every method may be called from any thread.
+    action in doubt that by its rule changes nothing, an equal one may be made anew; and what a person rejected or
+    edited stays so for as long as this process runs, not for good. Every method may be called from any thread.
     """
 
     def __init__(self, journal: Journal) -> None:

@@ -11,11 +11,9 @@ import json
 import logging
 import os
 import shutil
-import signal
-import threading
 import uuid
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -27,6 +25,7 @@ from envace_sdk.tools.upstream import Target
 
 from .gateway_calls import Caller, Gate
 from .gateway_frames import GONE, CannotPass, cleaned, dump, error, id_key, is_answer, is_call, parse
+from .gateway_pipes import Lines, signals, write_all
 from .stdio import FRAME_LIMIT, Pipes
 
 __all__ = ["StdioGateway"]
@@ -38,7 +37,6 @@ GRACE: Final = 5.0
 """Seconds that calls which were sent on may still take once the client has left, or has cancelled them."""
 _LEAVE: Final = 2.0
 """Seconds the server has to leave by itself once its input is closed, and again once it is told to."""
-_CHUNK: Final = 1 << 16
 
 
 @dataclass
@@ -84,7 +82,7 @@ class StdioGateway:
         self._pipes = pipes
         self._process = process = await _start(self._target)
         closing = asyncio.Event()
-        with _signals(closing):
+        with signals(closing):
             client = asyncio.create_task(self._hear_client())
             server = asyncio.create_task(self._hear_server())
             stop = asyncio.create_task(closing.wait())
@@ -110,7 +108,7 @@ class StdioGateway:
     # The client
 
     async def _hear_client(self) -> None:
-        lines = _Lines(self._pipes.reading)
+        lines = Lines(self._pipes.reading)
         async for line in lines:
             try:
                 message = parse(line)
@@ -162,7 +160,8 @@ class StdioGateway:
             await self._send(request)
             cancelled = asyncio.create_task(going.cancelled.wait())
             try:
-                await asyncio.wait({going.reply, cancelled}, return_when=asyncio.FIRST_COMPLETED)
+                waited: set[asyncio.Future[Any]] = {going.reply, cancelled}
+                await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
                 return await asyncio.wait_for(going.reply, None if going.reply.done() else GRACE)
             except TimeoutError:
                 raise ConnectionError("the client cancelled it, and the server gave no answer") from None
@@ -182,9 +181,7 @@ class StdioGateway:
             try:
                 ask = {"jsonrpc": "2.0", "id": identity, "method": "elicitation/create", "params": dict(params)}
                 await self._answer(ask)
-                await asyncio.wait(
-                    {waiting, cancelled}, timeout=self._patience, return_when=asyncio.FIRST_COMPLETED
-                )
+                await asyncio.wait({waiting, cancelled}, timeout=self._patience, return_when=asyncio.FIRST_COMPLETED)
                 return waiting.result() if waiting.done() else None
             finally:
                 cancelled.cancel()
@@ -199,7 +196,7 @@ class StdioGateway:
     async def _write(self, frame: bytes) -> None:
         async with self._writing:
             with contextlib.suppress(OSError):  # a client that has left hears nothing; its calls go on all the same
-                await asyncio.to_thread(_write_all, self._pipes.writing, frame)
+                await asyncio.to_thread(write_all, self._pipes.writing, frame)
 
     # The server
 
@@ -268,50 +265,6 @@ class StdioGateway:
         return f"the server {self._target} has ended{'' if code is None else f' (exit code {code})'}"
 
 
-class _Lines:
-    """Lines of a descriptor, read by a thread of its own: one that is idle waits in no event loop, on any system."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue(64)
-        self._loop = asyncio.get_running_loop()
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        threading.Thread(target=self._read, name="gateway input", daemon=True).start()
-        while (line := await self._queue.get()) is not None:
-            yield line
-
-    def _read(self) -> None:
-        buffer = bytearray()
-        with contextlib.suppress(RuntimeError, OSError):  # the loop is closed: nobody reads any more
-            while chunk := os.read(self._descriptor, _CHUNK):
-                start = len(buffer)
-                buffer += chunk
-                if buffer.find(b"\n", start) < 0:
-                    if len(buffer) > FRAME_LIMIT:
-                        logger.error("a line of more than %d bytes was dropped", FRAME_LIMIT)
-                        buffer.clear()
-                    continue
-                *lines, rest = bytes(buffer).split(b"\n")
-                buffer[:] = rest
-                for line in filter(bytes.strip, lines):
-                    self._put(line)
-            if buffer.strip():
-                self._put(bytes(buffer))
-        with contextlib.suppress(RuntimeError):
-            self._put(None)
-
-    def _put(self, line: bytes | None) -> None:
-        placing = self._queue.put(line)
-        try:
-            future = asyncio.run_coroutine_threadsafe(placing, self._loop)
-        except RuntimeError:
-            placing.close()
-            raise
-        with contextlib.suppress(asyncio.CancelledError, TimeoutError):
-            future.result()
-
-
 async def _start(target: Target) -> Process:
     program = shutil.which(target.command[0])
     if program is None:
@@ -335,24 +288,3 @@ async def _stop(process: Process) -> None:
         with contextlib.suppress(ProcessLookupError):
             end()
     await process.wait()
-
-
-def _write_all(descriptor: int, frame: bytes) -> None:
-    rest = memoryview(frame)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-
-
-@contextlib.contextmanager
-def _signals(closing: asyncio.Event) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    handled: list[signal.Signals] = []
-    with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread, or Windows
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, closing.set)
-            handled.append(number)
-    try:
-        yield
-    finally:
-        for number in handled:
-            loop.remove_signal_handler(number)

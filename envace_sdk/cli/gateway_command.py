@@ -69,7 +69,9 @@ own exit code is passed on.
 @click.option("--name", default="", metavar="NAME", help="Of the server, in policies; default: what it calls itself.")
 @click.option("--thread", default="", metavar="NAME", help="The conversation, in the ledger.  [default: gateway]")
 @click.option("--approver", default="", metavar="NAME", help="Who answers at the client; default: your user name here.")
-@click.option("--asked-by", default="", metavar="NAME", help="Whom the agent acts for: with four eyes, not the approver.")
+@click.option(
+    "--asked-by", default="", metavar="NAME", help="Whom the agent acts for: with four eyes, not the approver."
+)
 @click.option(
     "--patience",
     default=300.0,
@@ -77,6 +79,11 @@ own exit code is passed on.
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
     help="For an answer at the client.",
+)
+@click.option(
+    "--known-since",
+    metavar="TIME",
+    help="When the start state of the tools was true; what the ledger says was observed since then is followed.",
 )
 @click.option("--webhook", metavar="URL", help="Is told of each approval that is asked for.")
 @click.option("--webhook-secret", envvar="ENVACE_WEBHOOK_SECRET", show_envvar=True, default="", metavar="SECRET")
@@ -120,6 +127,7 @@ def gateway(
     protocol: str,
     timeout: float,
     cwd: str | None,
+    known_since: str | None,
     **options: Any,
 ) -> None:
     """Guard a real MCP server: stand between it and any client, and judge each tool call before it happens.
@@ -130,6 +138,10 @@ def gateway(
     module = _load("gateway")
     if options["webhook"] and not options["webhook_secret"]:
         raise click.UsageError("--webhook needs --webhook-secret, which its messages are signed with")
+    if known_since is not None:
+        from envace_sdk.world.clock import parse_clock
+
+        options["known_since"] = parse_clock(known_since, "--known-since")
     access = {name: options.pop(name) for name in _ACCESS}
     given = (upstream,) if upstream is not None else tuple(server)
     if upstream is not None and server:

@@ -17,7 +17,14 @@ def http_server(worlds, **options):
     address = Address("127.0.0.1", 0)
     realms = {worlds.environment.toolset.name: worlds}
     options = HttpOptions(**{"names": Names(address), **options})
-    app = build_app(realms, Control(realms, transport="http"), options)
+    with serving(build_app(realms, Control(realms, transport="http"), options)) as base:
+        yield base
+
+
+@contextlib.contextmanager
+def serving(app):
+    """Serves an ASGI app; gives the base URL."""
+    address = Address("127.0.0.1", 0)
     with contextlib.ExitStack() as running:
         listener = running.enter_context(address.listen())
         portal = running.enter_context(start_blocking_portal())
