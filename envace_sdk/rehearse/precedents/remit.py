@@ -65,7 +65,8 @@ def remit_of(
     for name in sorted(called & compared - silent):
         share = recorded.proven(name)
         if share is None or share < _STRONG:
-            weak[name] = dynamics.tools[name].confidence if share is None else share
+            sure = dynamics.tools[name].confidence
+            weak[name] = sure if share is None else min(sure, share)
     if not told and not weak:
         return Remit()
     noted = silent | writing

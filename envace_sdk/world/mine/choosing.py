@@ -42,8 +42,8 @@ def choose(
     Returns:
         The rules, their start, and the tools whose rules were inferred.
     """
-    own = judge(*mined, episodes, toolset)
-    judged = [judge(*other, episodes, toolset) for other in others]
+    own = judge(*mined, episodes, toolset, on_their_own=True)
+    judged = [judge(*other, episodes, toolset, on_their_own=True) for other in others]
     best = max(range(len(others)), key=lambda n: (sum(one.score for one in judged[n].values()), -n))
     inferred = others[best]
     taken: set[str] = set()
@@ -99,8 +99,10 @@ def with_answers(
         name: rule.model_copy(update={"returns": answers[name]}) if name in answers else rule
         for name, rule in dynamics.tools.items()
     }
-    before = judge(dynamics, start, episodes, toolset)
-    after = judge(Dynamics(collections=dynamics.collections, tools=grafted), start, episodes, toolset)
+    before = judge(dynamics, start, episodes, toolset, on_their_own=True)
+    after = judge(
+        Dynamics(collections=dynamics.collections, tools=grafted), start, episodes, toolset, on_their_own=True
+    )
     better = {name for name in answers if after[name].score > before[name].score}
     tools = {name: grafted[name] if name in better else rule for name, rule in dynamics.tools.items()}
     return Dynamics(collections=dynamics.collections, tools=tools)
