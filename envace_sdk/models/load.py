@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 
 from envace_sdk.errors import ModelError
@@ -27,7 +28,7 @@ def load_model(uri: str, **options: Any) -> ChatModel:
     """The model at an address.
 
     Args:
-        uri: `scripted:FILE.jsonl`; `transformers:` with a local folder, a hub id or a GGUF file;
+        uri: `scripted:FILE.jsonl`; `transformers:` with a local folder, a hub id or a GGUF file; a local folder;
             `openai:MODEL@URL` for any OpenAI-compatible endpoint; `vllm:` with a folder or hub id, in this process;
             or the name of a model that `envace-sdk models fetch` has fetched, such as `smollm2-135m`.
         options: for the backend: see `OpenAIModel`, `TransformersModel.load`, `VLLMModel.load`.
@@ -36,7 +37,9 @@ def load_model(uri: str, **options: Any) -> ChatModel:
         ModelError: the address is wrong, the model is not there, or what the backend needs is not installed.
     """
     kind, colon, rest = uri.partition(":")
-    if not colon:
+    if Path(uri).is_dir():
+        kind, rest = "transformers", uri
+    elif not colon:
         from .fetch import fetched
 
         kind, rest = "transformers", str(fetched(uri))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from transformers.utils import logging
 
 from envace_sdk.errors import TrainingError
 
 from .. import checkpoint
-from ..checkpoint import writing
 from ..rows import Role
 from .job import Job
 from .machine import load_weights
@@ -54,15 +56,7 @@ def export(job: Job, target: Path, *, step: int | None = None, role: Role = "reh
     weights = trained_weights(job, step)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise TrainingError(f"{target}: is there already; name another folder")
-    parameters = job.config.parameters
-    if parameters.method == "full":
-        model, tokenizer = load_weights(str(weights))
-    else:
-        from peft import PeftModel
-
-        base, tokenizer = load_weights(job.place)
-        model = PeftModel.from_pretrained(base, str(weights / role if parameters.separate else weights))
-        model = model.merge_and_unload()
+    model, tokenizer = _merged(job, weights, role)
     rollout = job.config.rollout
     about = {
         "tool_format": rollout.format,
@@ -79,10 +73,28 @@ def export(job: Job, target: Path, *, step: int | None = None, role: Role = "reh
     }
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with writing(target) as partial:
+        with checkpoint.writing(target) as partial:
+            logging.disable_progress_bar()
             model.save_pretrained(partial)
             tokenizer.save_pretrained(partial)
             (partial / _ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise TrainingError(f"{target}: cannot be written: {error.strerror or error}") from error
+    finally:
+        logging.enable_progress_bar()
     return target
+
+
+def _merged(job: Job, weights: Path, role: Role) -> tuple[Any, Any]:
+    """The model with its tokenizer, adapters merged."""
+    parameters = job.config.parameters
+    if parameters.method == "full":
+        return load_weights(str(weights))
+    from peft import PeftModel  # full training does without it
+
+    base, tokenizer = load_weights(job.place)
+    with warnings.catch_warnings():
+        # peft asks models for an attribute that transformers has since renamed.
+        warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing", category=FutureWarning)
+        adapted = PeftModel.from_pretrained(base, str(weights / role if parameters.separate else weights))
+        return adapted.merge_and_unload(), tokenizer

@@ -81,7 +81,7 @@ async def _warm_up(job: Job, watch: Watch, stop: Stop) -> Path | None:
     try:
         if last is not None:
             live.trainer.resume(last)
-        rows = await demonstrations(job.material, live)
+        rows = await demonstrations(job.material, live, watch.note)
         held_out = job.material.chosen("validation", config.evaluation.episodes, config.seed)
         watch.phase("warm-up", config.warmup.steps, live.trainer.steps_done)
         with MetricsLog(directory, resume_at=live.trainer.steps_done) as log:

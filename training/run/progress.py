@@ -59,6 +59,7 @@ class Display:
         self._task = self._bar.add_task("", total=None, left="")
         self._begun, self._from, self._total = time.monotonic(), 0, 0
         self._live: Live | None = None
+        self._was_idle = False
 
     def phase(self, name: str, steps: int, done: int = 0) -> None:
         """A phase of so many steps begins, or goes on."""
@@ -84,8 +85,10 @@ class Display:
                 if name != "step" and row.get(name) is not None
             )
             self.console.print(f"{self._phase} {number}/{self._total}  {shown}  {left}", soft_wrap=True)
-        if row.get("computed_rows") == 0:
-            self.note("nothing was learned in this step: within each task all attempts earned the same")
+        is_idle = row.get("computed_rows") == 0
+        if is_idle and not self._was_idle:
+            self.note("nothing is learned in this step: within each task all attempts earned the same")
+        self._was_idle = is_idle
         self._refresh()
 
     def note(self, text: str) -> None:

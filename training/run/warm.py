@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from envace_sdk.errors import TrainingError
@@ -18,8 +18,13 @@ from .settings import RunConfig
 __all__ = ["batch", "demonstrations", "examples"]
 
 
-async def demonstrations(material: Material, live: Live) -> list[Row]:
+async def demonstrations(material: Material, live: Live, note: Callable[[str], None] = lambda _: None) -> list[Row]:
     """Rows of both roles as they should be played; from training tasks, and from recordings if so configured.
+
+    Args:
+        material: the tasks.
+        live: the policy that is to learn.
+        note: told how many turns were left out because rollouts could not hold them.
 
     Raises:
         TrainingError: no witness fits the limits of rollouts, and nothing is recorded.
@@ -35,6 +40,14 @@ async def demonstrations(material: Material, live: Live) -> list[Row]:
             "no solution of a task fits the rollout limits, so there is nothing to warm up on; raise "
             "rollout.max_turns, rollout.act.max_tokens or rollout.rehearse.max_tokens"
         )
+    for role in ROLES:
+        lengths = [len(row.completion_ids) for row in rows if row.role == role]
+        long = [length for length in lengths if length > limits[role]]
+        if long:
+            note(
+                f"{len(long)} {role} turns to learn from are longer than rollout.{role}.max_tokens ({limits[role]}) "
+                f"and left out; the longest has {max(long)} tokens"
+            )
     return fitting
 
 

@@ -1,0 +1,168 @@
+"""A whole run on a synthetic world, with a model of a few thousand parameters."""
+
+import asyncio
+import json
+import signal
+
+import lamp_world
+import pytest
+from envace_sdk.training import checkpoint
+from envace_sdk.training.metrics import read_metrics
+from envace_sdk.training.run import Job, Stop, export, train
+from envace_sdk.training.run.command import run_eval
+from envace_sdk.training.run.report import write_report
+from envace_sdk.training.tokens import ModelTokens
+from transformers import AutoModelForCausalLM
+
+from envace_sdk.errors import TrainingError
+from envace_sdk.models import Message, Request, load_model
+
+
+class Watched:
+    """Remembers what it is told; does something at a step."""
+
+    def __init__(self, at=None, then=lambda: None):
+        self.steps, self.notes, self.phases = [], [], []
+        self._at, self._then = at, then
+
+    def phase(self, name, steps, done=0):
+        self.phases.append((name, steps, done))
+
+    def step(self, number, values):
+        self.steps.append((self.phases[-1][0] if self.phases else "", number, dict(values)))
+        if self._at == (self.phases[-1][0] if self.phases else "", number):
+            self._then()
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+def run(job, watch=None, stop=None):
+    return asyncio.run(train(job, watch or Watched(), stop or Stop()))
+
+
+def curve(directory):
+    return [
+        {name: value for name, value in line.items() if not name.startswith("time/")}
+        for line in read_metrics(directory)
+    ]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    job = lamp_world.job(tmp_path_factory.mktemp("run"))
+    watch = Watched()
+    assert run(job, watch)
+    return job, watch
+
+
+def test_a_run_warms_up_measures_and_takes_its_steps(done):
+    job, watch = done
+    assert [name for name, _, _ in watch.phases] == ["warm-up", "training"]
+    assert [values["step"] for values in read_metrics(job.warm_directory)] == [1, 2, 3, 4]
+    steps = read_metrics(job.directory)
+    assert [values["step"] for values in steps] == [0, 1, 2, 3, 4]
+    assert [values["step"] for values in steps if "eval/success" in values] == [0, 2, 4]
+    assert all("success" in values and "trajectories" in values for values in steps[1:])
+
+
+@pytest.mark.parametrize("moment", [("warm-up", 3), ("training", 1), ("training", 3)])
+def test_a_run_that_is_stopped_and_resumed_has_the_curve_of_one_left_alone(done, tmp_path, moment):
+    alone, _ = done
+    job = lamp_world.job(tmp_path)
+    stop = Stop()
+    assert not run(job, Watched(moment, stop.request), stop)
+    assert len(read_metrics(job.directory)) < 5
+    assert run(Job.found(job.directory))
+    assert curve(job.warm_directory) == curve(alone.warm_directory)
+    assert curve(job.directory) == curve(alone.directory)
+
+
+def test_the_first_signal_stops_a_run_and_the_second_kills_it():
+    stop, told = Stop(), []
+
+    async def rollouts():
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.Event().wait()
+
+    with stop.on_signals(lambda: told.append(1)):
+        assert asyncio.run(stop.unless(rollouts())) is None
+        assert stop.requested
+        assert told == [1]
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_below_the_gate_the_ladder_answers_and_what_is_missing_is_said(tmp_path):
+    job = lamp_world.job(tmp_path, gate=1.0, steps=2)
+    watch = Watched()
+    assert run(job, watch)
+    assert len(read_metrics(job.warm_directory)) == 8
+    assert any("below the gate of 1" in note and "can be read" in note for note in watch.notes)
+    assert all(values["rehearsed"] == 0 for values in read_metrics(job.directory)[1:])
+
+
+def test_an_exported_policy_says_what_the_trained_one_says(done, tmp_path):
+    job, _ = done
+    folder = export(job, tmp_path / "policy")
+    trained = AutoModelForCausalLM.from_pretrained(checkpoint.latest(job.directory) / "policy")
+    exported = AutoModelForCausalLM.from_pretrained(folder)
+    for name, held in trained.state_dict().items():
+        assert held.equal(exported.state_dict()[name])
+    model = load_model(str(folder))
+    (completion,) = asyncio.run(model.complete([Request((Message("user", "Dim the red lamp."),))]))
+    assert completion.prompt_ids == tuple(ModelTokens(model).encode([Message("user", "Dim the red lamp.")]))
+    with pytest.raises(TrainingError, match="is there already"):
+        export(job, folder)
+
+
+def test_adapters_are_merged_into_what_is_exported(tmp_path):
+    job = lamp_world.job(tmp_path, parameters={"method": "lora", "separate": True, "rank": 2, "alpha": 4}, steps=1)
+    assert run(job)
+    folder = export(job, tmp_path / "policy", role="act")
+    names = AutoModelForCausalLM.from_pretrained(folder).state_dict()
+    assert not any("lora" in name for name in names)
+    start = AutoModelForCausalLM.from_pretrained(job.place).state_dict()
+    assert any(not held.equal(start[name]) for name, held in names.items())
+
+
+def test_a_run_is_evaluated_on_held_out_tasks(done):
+    job, _ = done
+    found = run_eval(job.directory, split="validation", tasks=4, samples=2, temperature=1.0, step=None, untrained=False)
+    assert found["tasks"] == 4
+    assert set(found["scores"]) == {"success", "reward", "fidelity", "format_act", "format_rehearse", "pass^2"}
+    assert found["scores"]["pass^2"] <= found["scores"]["success"]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_the_report_needs_nothing_else_and_escapes_what_the_model_says(done):
+    job, _ = done
+    (job.directory / "samples" / "000004.jsonl").write_text(
+        json.dumps(
+            {
+                "task": "<script>alert(1)</script>",
+                "solved": False,
+                "reward": 0.0,
+                "ending": "answered",
+                "source": "train",
+                "turns": [{"role": "act", "sampled": True, "text": "<img src=x>"}],
+            }
+        )
+    )
+    write_report(job)
+    text = (job.directory / "report.html").read_text()
+    assert text.count("<svg") >= 5
+    assert "<script" not in text
+    assert "<img" not in text
+    assert "http" not in text.replace('http-equiv="Content-Security-Policy"', "")
+
+
+def test_a_folder_that_holds_a_run_is_not_overwritten(done):
+    job, _ = done
+    with pytest.raises(TrainingError, match="--resume"):
+        job.begin(["lamps"])
+
+
+def test_a_folder_without_a_run_is_named(tmp_path):
+    with pytest.raises(TrainingError, match=r"run\.json"):
+        Job.found(tmp_path)

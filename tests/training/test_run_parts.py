@@ -1,0 +1,102 @@
+import math
+import re
+
+import pytest
+from envace_sdk.training.config import presets
+from envace_sdk.training.rows import Row
+from envace_sdk.training.run.evaluation import pass_hat
+from envace_sdk.training.run.machine import model_place
+from envace_sdk.training.run.plots import plot
+from envace_sdk.training.run.settings import load_run_config, run_config
+from envace_sdk.training.run.warm import batch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from envace_sdk.errors import ModelError, TrainingError
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False, width=32)
+
+
+def test_every_preset_of_a_machine_is_one_of_whole_runs():
+    for name in presets():
+        assert run_config({"preset": name}).tasks.per_step >= 1
+
+
+def test_a_file_goes_before_the_preset_and_the_command_line_before_the_file(tmp_path):
+    path = tmp_path / "train.yaml"
+    path.write_text("steps: 7\ntasks: {per_step: 9}\n")
+    config = load_run_config(path, {"steps": 8}, preset="cpu-small")
+    assert (config.steps, config.tasks.per_step, config.tasks.make.tools_per_task) == (8, 9, 3)
+    assert config.optimizer.learning_rate == 1e-5
+
+
+def test_a_misspelt_setting_is_named_with_its_file(tmp_path):
+    path = tmp_path / "train.yaml"
+    path.write_text("warmup: {stepz: 7}\n")
+    with pytest.raises(
+        TrainingError, match=r"train\.yaml: warmup\.stepz: there is no such setting; did you mean steps"
+    ):
+        load_run_config(path, {}, preset="cpu-small")
+
+
+@pytest.mark.parametrize("uri", ["openai:x@http://localhost:1/v1", "no-such-model", "transformers:", "vllm:x"])
+def test_a_model_that_cannot_be_trained_here_is_refused(uri):
+    with pytest.raises((TrainingError, ModelError), match="cannot be trained here"):
+        model_place(uri)
+
+
+def test_a_quantised_file_is_refused():
+    with pytest.raises(TrainingError, match="quantised"):
+        model_place("transformers:./model.gguf")
+
+
+def test_pass_hat_is_the_chance_that_all_of_k_attempts_succeed():
+    assert pass_hat([4, 2, 0], 4, 1) == pytest.approx((1 + 0.5 + 0) / 3)
+    assert pass_hat([4, 2, 0], 4, 2) == pytest.approx((1 + 1 / 6 + 0) / 3)
+    assert pass_hat([4, 3], 4, 4) == 0.5
+    assert pass_hat([], 4, 2) == 0.0
+    with pytest.raises(ValueError, match="k is 5"):
+        pass_hat([1], 4, 5)
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=9), st.integers(2, 6))
+def test_pass_hat_falls_with_k(solved, k):
+    assert pass_hat(solved, 6, k) <= pass_hat(solved, 6, k - 1) + 1e-12
+
+
+def rows(acts, responses):
+    made = [Row(f"a{n}", 0, "act", (1,), (2,)) for n in range(acts)]
+    return made + [Row(f"r{n}", 0, "rehearse", (1,), (2,)) for n in range(responses)]
+
+
+@given(st.integers(0, 5), st.integers(0, 5), st.integers(1, 6))
+def test_a_warm_up_goes_through_all_rows_of_a_role_before_any_comes_again(acts, responses, count):
+    demonstrations = rows(acts, responses)
+    if not demonstrations:
+        return
+    seen = [row for step in range(8) for row in batch(demonstrations, step, count, seed=3)]
+    for role, total in (("act", acts), ("rehearse", responses)):
+        own = [row.task for row in seen if row.role == role]
+        for first in range(0, len(own) - total + 1, total or 1):
+            assert len(set(own[first : first + total])) == total
+
+
+def test_a_batch_has_as_many_rows_of_each_role_as_it_can():
+    assert [row.role for row in batch(rows(9, 9), 0, 5, seed=0)] == ["act"] * 3 + ["rehearse"] * 2
+    assert [row.role for row in batch(rows(9, 0), 0, 5, seed=0)] == ["act"] * 5
+
+
+@given(st.lists(st.tuples(FINITE, FINITE), min_size=1, max_size=12), st.booleans())
+def test_whatever_finite_points_are_plotted_lie_within_the_figure(points, smooth):
+    text = plot("a <b>", {"one & two": sorted(points)}, smooth=smooth)
+    assert "a &lt;b&gt;" in text
+    for found in re.findall(r'points="([^"]+)"', text):
+        for pair in found.split():
+            x, y = map(float, pair.split(","))
+            assert math.isfinite(x)
+            assert 0 <= x <= 540
+            assert 0 <= y <= 240
+
+
+def test_without_points_there_is_no_figure():
+    assert plot("empty", {"one": []}) == ""
