@@ -39,7 +39,7 @@ def log(tmp_path):
 
 @pytest.fixture
 def guard(environment, tmp_path):
-    with guarding(environment, tmp_path / "ledger.db", policy=explicit()) as made:
+    with guarding(environment, tmp_path, policy=explicit()) as made:
         yield made
 
 

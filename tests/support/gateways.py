@@ -12,10 +12,10 @@ from envace_sdk.mcp_servers.gateway_http import build_gateway
 from envace_sdk.mcp_servers.gateway_stdio import StdioGateway
 from envace_sdk.mcp_servers.stdio import Pipes
 from frames_client import FramesClient
+from guarded_desk import ledger
 from served import serving
 
 from envace_sdk.guard import Guard, parse_policy
-from envace_sdk.ledger import Ledger
 from envace_sdk.tools.upstream import Target
 
 POLICY = """
@@ -26,11 +26,11 @@ rules:
 
 
 @contextlib.contextmanager
-def guarding(environment, path, *, policy=POLICY, **options):
-    """A guard with a ledger of its own in that file."""
+def guarding(environment, folder, *, policy=POLICY, **options):
+    """A guard with a ledger of its own in that folder."""
     rules = parse_policy(policy)
-    with Ledger.open(path, approvers=rules.approvers or None) as ledger:
-        yield Guard(environment, ledger, rules, **options)
+    with ledger(folder, approvers=rules.approvers or None) as book:
+        yield Guard(environment, book, rules, **options)
 
 
 @contextlib.contextmanager

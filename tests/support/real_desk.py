@@ -6,6 +6,7 @@ Usage: real_desk.py FILE. Prints its catalogue in a form that no serializer woul
 import json
 import os
 import sys
+from pathlib import Path
 
 TOOLS = (
     '[ {"name":"pay","description":"Pays.","inputSchema":{"type":"object","properties":{"amount":{"type":"number"}},'
@@ -20,7 +21,7 @@ INFO = {"name": "desk", "version": "7"}
 
 
 def did(file, line):
-    with open(file, "a") as log:
+    with Path(file).open("a") as log:
         log.write(line + "\n")
         log.flush()
         os.fsync(log.fileno())
@@ -42,7 +43,7 @@ def call(file, identity, params):
     heard = sorted(key for key in meta if not key.startswith("io.modelcontextprotocol/"))
     did(file, json.dumps([name, params.get("arguments", {}), heard]))
     if name == "die":
-        print("something broke", file=sys.stderr)
+        sys.stderr.write("something broke\n")
         os._exit(3)
     if name == "hang":
         say({"method": "notifications/message", "params": {"level": "info", "data": "hanging"}})
