@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from weakref import WeakKeyDictionary
 
 from langchain_core.tools import BaseTool
 
-from envace_sdk.guard import Pass
+from envace_sdk.guard import Guard, Pass
 from envace_sdk.json import Json
+
+from .underway import Underway
 
 if TYPE_CHECKING:
     from langgraph.runtime import ExecutionInfo
@@ -18,10 +21,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Passes",
     "Servers",
+    "TaskPass",
     "annotations_of",
     "arguments_of",
     "injected_names",
     "is_tool_call",
+    "passes_of",
     "server_of",
     "visible",
 ]
@@ -33,6 +38,24 @@ _MOST: Final = 4096
 _HINTS: Final = ("title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
+class TaskPass:
+    """One pass over a task of a graph."""
+
+    def __init__(self, calls: Pass) -> None:
+        self.calls = calls
+        """Numbers them."""
+        self.underway = Underway()
+        self._kept: Any = None
+        self._lock = threading.Lock()
+
+    def kept(self, make: Callable[[], Any]) -> Any:
+        """What `make` made when it was first asked for."""
+        with self._lock:
+            if self._kept is None:
+                self._kept = make()
+            return self._kept
+
+
 class Passes:
     """The passes that are under way, over any number of tasks; may be used from any thread.
 
@@ -41,25 +64,37 @@ class Passes:
     """
 
     def __init__(self) -> None:
-        self._passes: OrderedDict[tuple[str, str, str], tuple[tuple[float, int], Pass]] = OrderedDict()
+        self._passes: OrderedDict[tuple[str, str, str], tuple[tuple[float, int], TaskPass]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def current(self, info: ExecutionInfo, *, task: str = "") -> Pass:
+    def current(self, info: ExecutionInfo, *, task: str = "") -> TaskPass:
         """The pass that an execution belongs to. `task` tells its actions from others, in place of the task's id."""
         thread = info.thread_id or ""
         if info.node_first_attempt_time is None:
-            return Pass(thread, task or info.task_id)  # equal calls are then taken for one: none is executed twice
+            return TaskPass(
+                Pass(thread, task or info.task_id)
+            )  # equal calls are then taken for one: none is executed twice
         key = (thread, info.checkpoint_ns, info.task_id)
         stamp = (info.node_first_attempt_time, info.node_attempt)
         with self._lock:
             known = self._passes.get(key)
             if known is None or known[0] != stamp:
-                known = (stamp, Pass(thread, task or info.task_id))
+                known = (stamp, TaskPass(Pass(thread, task or info.task_id)))
             self._passes[key] = known
             self._passes.move_to_end(key)
             if len(self._passes) > _MOST:
                 self._passes.popitem(last=False)
             return known[1]
+
+
+_by_guard: WeakKeyDictionary[Guard, Passes] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def passes_of(guard: Guard) -> Passes:
+    """The passes of all that one guard stands before, so that its tools in one task know of each other."""
+    with _lock:
+        return _by_guard.setdefault(guard, Passes())
 
 
 def injected_names(tool: BaseTool) -> frozenset[str]:

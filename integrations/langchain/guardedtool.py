@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
@@ -16,12 +16,10 @@ from pydantic import PrivateAttr
 from envace_sdk.errors import ApprovalRequired
 from envace_sdk.guard import Action, Guard
 
-from .calls import Passes, annotations_of, arguments_of, is_tool_call, visible
-from .onecall import Call, Kept
+from .calls import TaskPass, annotations_of, arguments_of, is_tool_call, passes_of, visible
+from .onecall import Call, Kept, Pause
 from .quiet import Quiet
-
-if TYPE_CHECKING:
-    from langgraph.runtime import ExecutionInfo
+from .underway import PausedError
 
 __all__ = ["GuardedTool"]
 
@@ -46,7 +44,6 @@ class GuardedTool(BaseTool):
     thread: str = ""
     """The conversation that its calls belong to, outside of a graph."""
 
-    _passes: Passes = PrivateAttr(default_factory=Passes)
     _kept: Kept = PrivateAttr(default_factory=Kept)
     _done: dict[str, int] = PrivateAttr(default_factory=dict)
     _under_way: set[str] = PrivateAttr(default_factory=set)
@@ -81,8 +78,9 @@ class GuardedTool(BaseTool):
         """
         with self._call(input) as call:
             while not call.answered:
+                call.begin()
                 try:
-                    with Quiet() as quiet:
+                    with call.executing(), Quiet() as quiet:
 
                         def execute() -> Any:
                             try:
@@ -101,8 +99,9 @@ class GuardedTool(BaseTool):
         """As `invoke`."""
         with self._call(input) as call:
             while not call.answered:
+                await asyncio.to_thread(call.begin)
                 try:
-                    with Quiet() as quiet:
+                    with call.executing(), Quiet() as quiet:
 
                         async def execute() -> Any:
                             try:
@@ -130,25 +129,20 @@ class GuardedTool(BaseTool):
     def _call(self, given: Any) -> Iterator[Call]:
         call_id = given["id"] or "" if is_tool_call(given) else None
         arguments = visible(self.inner, arguments_of(self.inner, given))
-        info = _execution()
-        if info is not None:
-            action = self._passes.current(info).action(
+        pause: Pause
+        task = _task(self.guard)
+        if task is None:
+            made = Action(
+                self.name, arguments, self.server, call_id or "", self.thread, "", 0, annotations_of(self.inner)
+            )
+            action, pause = self._next(made), _RAISING
+        else:
+            action = task.calls.action(
                 self.name, arguments, call_id=call_id or "", server=self.server, annotations=annotations_of(self.inner)
             )
-        else:
-            action = self._next(
-                Action(self.name, arguments, self.server, call_id or "", self.thread, "", 0, annotations_of(self.inner))
-            )
-
-        def wait(pause: ApprovalRequired) -> None:
-            if info is None or not info.thread_id:
-                raise pause
-            from .doorbell import wait_for
-
-            wait_for(self.guard.ledger, lambda: [pause.payload])
-
+            pause = _pausing(self.guard, task)
         try:
-            yield Call(action, self.inner, call_id, wait, self._kept)
+            yield Call(action, self.inner, call_id, pause, self._kept)
         finally:
             with self._lock:
                 self._under_way.discard(action.identity)
@@ -168,7 +162,29 @@ class GuardedTool(BaseTool):
             return made
 
 
-def _execution() -> ExecutionInfo | None:
+class _Raising:
+    """Leaves it to the caller to wait for people, and to come back."""
+
+    def before(self, action: Action) -> None:
+        """Nothing."""
+
+    def executing(self) -> AbstractContextManager[None]:
+        """Nothing else is known to be executed."""
+        return nullcontext()
+
+    def wait(self, action: Action, pause: ApprovalRequired) -> None:  # noqa: ARG002
+        """Raise it."""
+        raise pause
+
+    def join(self, paused: PausedError) -> None:
+        """Raise it."""
+        raise paused
+
+
+_RAISING: Final = _Raising()
+
+
+def _task(guard: Guard) -> TaskPass | None:
     """The task of a graph that is being executed, if one is."""
     try:
         from langgraph.runtime import get_runtime
@@ -176,4 +192,13 @@ def _execution() -> ExecutionInfo | None:
         runtime: Any = get_runtime()  # None in a chain that is no graph
     except (ImportError, RuntimeError):
         return None
-    return None if runtime is None else runtime.execution_info
+    info = None if runtime is None else runtime.execution_info
+    return None if info is None else passes_of(guard).current(info)
+
+
+def _pausing(guard: Guard, task: TaskPass) -> Pause:
+    """By interrupts, where the graph can be resumed."""
+    from .doorbell import can_pause
+    from .pausing import TaskPause
+
+    return TaskPause(guard.ledger, task) if can_pause() else _RAISING

@@ -12,15 +12,16 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Command, TracePolicy, omit_payload
 
-from envace_sdk.errors import ApprovalRequired, GuardError, Refused
+from envace_sdk.errors import GuardError
 from envace_sdk.evidence import PREFIX
 from envace_sdk.guard import Guard
 from envace_sdk.json import Json
 
 from . import messages
-from .calls import Passes, Servers, annotations_of, server_of, visible
-from .doorbell import wait_for
+from .calls import Servers, annotations_of, passes_of, server_of, visible
+from .doorbell import can_pause
 from .onecall import Call, Kept
+from .pausing import TaskPause
 from .quiet import Quiet
 from .turn import barrier, distinct, turn_of
 
@@ -77,7 +78,7 @@ class RehearsalMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self._audit = audit
         self._servers = servers
         self._context = context or _said
-        self._passes = Passes()
+        self._passes = passes_of(guard)
         self._kept = Kept()
 
     # The beginning and the end of a run
@@ -88,7 +89,7 @@ class RehearsalMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         Raises:
             GuardError: there is no checkpointer.
         """
-        if self._asks and not self.guard.shadow and not _thread(runtime):
+        if self._asks and not self.guard.shadow and not can_pause():
             raise GuardError(
                 "the guard may have to ask a person, and without a checkpointer the run could not go on afterwards: "
                 "pass one to create_agent, or `asks=False` to have such calls refused"
@@ -148,8 +149,9 @@ class RehearsalMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         if call is None:
             return _no_such_tool(request)
         while not call.answered:
+            call.begin()
             try:
-                with Quiet() as quiet:
+                with call.executing(), Quiet() as quiet:
 
                     def execute() -> Any:
                         try:
@@ -172,8 +174,9 @@ class RehearsalMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         if call is None:
             return _no_such_tool(request)
         while not call.answered:
+            await asyncio.to_thread(call.begin)
             try:
-                with Quiet() as quiet:
+                with call.executing(), Quiet() as quiet:
 
                     async def execute() -> Any:
                         try:
@@ -197,23 +200,16 @@ class RehearsalMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         if info is None:
             raise GuardError("the guard needs to know which task of a graph a call belongs to: run it in one")
         turn = turn_of(request.state, asked["id"]) if self._scope == "turn" else ""
-        action = self._passes.current(info, task=turn).action(
+        current = self._passes.current(info, task=turn)
+        action = current.calls.action(
             asked["name"],
             visible(tool, asked["args"]),
             call_id=asked["id"] or "",
             server=server_of(asked["name"], self._servers),
             annotations=annotations_of(tool),
         )
-        return Call(action, tool, asked["id"], self._waits(info.thread_id), self._kept)
-
-    def _waits(self, thread: str | None) -> Callable[[ApprovalRequired], None]:
-        def wait(pause: ApprovalRequired) -> None:
-            if not self._asks or not thread:
-                why = "nobody can be asked here" if not self._asks else "without a checkpointer nobody can be asked"
-                raise Refused(f"{pause}; {why}", reasons=(why,)) from pause
-            wait_for(self.guard.ledger, lambda: [pause.payload])
-
-        return wait
+        pause = TaskPause(self.guard.ledger, current, asks=self._asks)
+        return Call(action, tool, asked["id"], pause, self._kept)
 
 
 def _thread(runtime: Runtime[Any]) -> str:

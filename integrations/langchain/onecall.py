@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Final, Protocol
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, ToolException
@@ -18,8 +19,9 @@ from envace_sdk.json import UNSET
 from . import messages
 from .calls import injected_names
 from .innermost import Reached, innermost
+from .underway import PausedError
 
-__all__ = ["Call", "Kept"]
+__all__ = ["Call", "Kept", "Pause"]
 
 _EDITS: Final = 8
 _MOST: Final = 256
@@ -46,6 +48,31 @@ class Kept:
         return self._values.get(action.identity, UNSET)
 
 
+class Pause(Protocol):
+    """How a call waits for people, where it is called."""
+
+    def before(self, action: Action) -> None:
+        """What must be done before the action is judged."""
+        ...
+
+    def executing(self) -> AbstractContextManager[None]:
+        """While it is judged and executed. Raises: PausedError if that must not begin now."""
+        ...
+
+    def wait(self, action: Action, pause: ApprovalRequired) -> None:
+        """Return once the approval is settled; it may pause the run.
+
+        Raises:
+            Refused: nobody can be asked here.
+            ApprovalRequired: `pause`, for who called.
+        """
+        ...
+
+    def join(self, paused: PausedError) -> None:
+        """Pause for what another call waits for."""
+        ...
+
+
 class Call:
     """A call, until it is `answered`: have the guard run `action`, and tell `finish` or `stop` what came of it.
 
@@ -53,13 +80,11 @@ class Call:
         action: what is judged.
         tool: what executes it.
         call_id: the id that its message must have; None where it was no tool call, and is answered with plain data.
-        wait: returns once an approval is settled; it may pause the run.
+        pause: how people are waited for.
         kept: for what the ledger does not hold.
     """
 
-    def __init__(
-        self, action: Action, tool: BaseTool, call_id: str | None, wait: Callable[[ApprovalRequired], None], kept: Kept
-    ) -> None:
+    def __init__(self, action: Action, tool: BaseTool, call_id: str | None, pause: Pause, kept: Kept) -> None:
         self.action = action
         self.read = messages.read(call_id)
         self.answered = False
@@ -69,15 +94,23 @@ class Call:
         self.raised: Exception | None = None
         self._tool = tool
         self._call_id = call_id
-        self._wait = wait
+        self._pause = pause
         self._kept = kept
         self._reached = Reached(action)
         self._edits = 0
 
-    def innermost(self) -> BaseTool:
-        """The tool, for one execution."""
+    def begin(self) -> None:
+        """Get ready to have the action judged. It may interrupt the graph."""
         self._reached = Reached(self.action)
         self.returned, self.raised = UNSET, None
+        self._pause.before(self.action)
+
+    def executing(self) -> AbstractContextManager[None]:
+        """While the action is judged and executed. Raises: PausedError if that must not begin now."""
+        return self._pause.executing()
+
+    def innermost(self) -> BaseTool:
+        """The tool, for one execution."""
         return innermost(self._tool, self._reached)
 
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,11 +150,13 @@ class Call:
             self._answered(self.returned)  # the framework has made a message of it, as it was told to
         elif isinstance(error, ApprovalRequired):
             try:
-                self._wait(error)
+                self._pause.wait(self.action, error)
             except Refused as refused:
                 self._refuse(refused)
         elif isinstance(error, Refused):
             self._refuse(error)
+        elif isinstance(error, PausedError):
+            self._pause.join(error)
         elif isinstance(error, NotExecutedError):
             self._unexecuted(error)
         else:

@@ -26,8 +26,8 @@ class ScriptedChat(BaseChatModel):
     """Says one message of its script after the other; which one is next is told by the conversation itself."""
 
     script: list
-    bound: list = []
-    seen: list = []
+    bound: list
+    seen: list
 
     @property
     def _llm_type(self):
