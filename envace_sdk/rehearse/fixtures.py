@@ -329,6 +329,11 @@ class FixtureRehearser:
         essence = self._matching.essence(method, _params(method, call))
         return essence.get("arguments") if method == TOOL_CALL else essence
 
+    def finds(self, call: ToolCall, state: State) -> bool:
+        """Whether the rule of the tool has all that it needs in `state`, and succeeds."""
+        answer = self._run(call, state)
+        return answer is not None and answer.error is None
+
     def _run(self, call: ToolCall, state: State) -> Answer | None:
         """What the rules say of a recorded call; nothing where they cannot be computed on what was recorded."""
         try:
