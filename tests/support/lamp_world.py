@@ -16,6 +16,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from envace_sdk.tasks import Task
+from envace_sdk.tools.model import ToolCall
 
 torch.set_num_threads(1)  # more only wait for each other on tensors this small
 
@@ -148,3 +149,8 @@ def job(folder, **changes):
     made = Job(folder / "run", str(place), config, found)
     made.begin(["lamps"])
     return made
+
+
+def a_call():
+    """A call that a rule answers."""
+    return ToolCall("dim", {"lamp": "red"})
