@@ -53,6 +53,10 @@ class Options:
     """Of the real server, in policies, approvals and the ledger; default: the toolset's name."""
     tools: str | None = None
     """What to rehearse with, as `Environment.load` takes it; default: what the server lists, rules inferred."""
+    dynamics: Path | None = None
+    """Rules of what the tools do, where the toolset has none of its own."""
+    seed_data: tuple[str, ...] = ()
+    """What is known of the real world at the start."""
     policy: Path | None = None
     ledger: str | None = None
     model: str | None = None
@@ -194,7 +198,9 @@ def _environment(options: Options, model: ChatModel | None) -> Environment:
 
         rehearser = ModelRehearser(model)
     if options.tools is not None:
-        return Environment.load(options.tools, model=rehearser)
+        return Environment.load(
+            options.tools, model=rehearser, dynamics=options.dynamics, seed_data=options.seed_data
+        )
     target = options.target
     if target is None:
         raise ToolsetError("without a server to ask, say with --tools which tools there are")
@@ -206,7 +212,7 @@ def _environment(options: Options, model: ChatModel | None) -> Environment:
     for finding in toolset.findings:
         if finding.severity == "error":
             logger.warning("not known to the guard, which refuses each call of it: %s", finding)
-    return Environment.load(toolset, model=rehearser)
+    return Environment.load(toolset, model=rehearser, dynamics=options.dynamics, seed_data=options.seed_data)
 
 
 def _model(options: Options) -> ChatModel | None:

@@ -60,6 +60,8 @@ own exit code is passed on.
 @click.option("--from", "config", metavar="FILE#NAME", help="A server of a client's configuration instead.")
 @click.option("--policy", type=_FILE, metavar="FILE", help="What becomes of calls; `envace-sdk guard check` checks it.")
 @click.option("--tools", metavar="SOURCE", help="What to rehearse with; default: what the server lists.")
+@click.option("--dynamics", type=_FILE, metavar="FILE", help="Rules of what the tools do, to rehearse by.")
+@click.option("--seed-data", multiple=True, metavar="FILE", help="What is known at the start: .json, .jsonl, .csv …")
 @click.option(
     "--ledger", envvar="ENVACE_LEDGER", show_envvar=True, metavar="FILE|URL", help="Default: your own ledger."
 )
