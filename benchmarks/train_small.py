@@ -7,7 +7,8 @@ measured before and after those steps on test templates: success of acting on th
 rehearsing. The gain is paired by seed; its 95 % interval is Student's. Format validity is reported apart.
 
 What is small here is chosen for two CPU cores: tasks show three tools, solutions have at most two calls, answers of
-tools at most 300 characters, and no worked example stands in the prompt. A seed that was interrupted goes on.
+tools at most 300 characters, prompts at most 512 tokens, and no worked example stands in them. A seed that was
+interrupted goes on.
 """
 
 from __future__ import annotations
@@ -22,10 +23,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from envace_sdk.training.run import Job, Material, Stop, run_config, train
+from envace_sdk.training.run import Job, Stop, plan, run_config, train
 from envace_sdk.training.run.command import run_eval
 from envace_sdk.training.run.job import MANIFEST
-from envace_sdk.training.run.machine import model_place
 from envace_sdk.training.run.progress import Display
 from envace_sdk.training.run.report import write_report
 
@@ -44,6 +44,7 @@ def settings(seed: int, warmup: int, steps: int) -> dict[str, Any]:
         "optimizer": {"learning_rate": 1e-5},
         "tasks": {
             "per_step": 2,
+            "prompt_tokens": 512,
             "shares": [0.7, 0.05, 0.25],
             "make": {
                 "count": 200,
@@ -57,7 +58,7 @@ def settings(seed: int, warmup: int, steps: int) -> dict[str, Any]:
         "rollout": {
             "group": 4,
             "max_turns": 3,
-            "act": {"max_tokens": 64},
+            "act": {"max_tokens": 96},
             "rehearse": {"max_tokens": 128},
             "recorded": 0,
             "entities": 2,
@@ -75,8 +76,7 @@ def one_seed(folder: Path, toolset: str, seed: int, arguments: argparse.Namespac
         job = Job.found(folder)
     else:
         config = run_config(settings(seed, arguments.warmup, arguments.steps))
-        material = asyncio.run(Material.make([toolset], config.tasks))
-        job = Job(folder, model_place(config.model), config, material)
+        job = asyncio.run(plan([toolset], config, folder, print))
         job.begin([toolset])
     stop = Stop()
     with Display() as display, stop.on_signals(lambda: display.note("stopping")):
@@ -112,7 +112,7 @@ def interval(gains: Sequence[float]) -> tuple[float, float]:
 def main() -> None:
     """Run the seeds that have no result yet, and print the table over all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", default="retail")
+    parser.add_argument("--tools", default="issue_tracker")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--warmup", type=int, default=24, help="supervised updates")
     parser.add_argument("--steps", type=int, default=16, help="GRPO steps, at most 60 by the benchmark's rules")

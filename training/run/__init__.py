@@ -5,6 +5,7 @@ from .export import export
 from .job import Job
 from .loop import Watch, train
 from .material import Material
+from .planning import plan
 from .settings import RunConfig, load_run_config, run_config
 from .stopping import Stop
 
@@ -18,6 +19,7 @@ __all__ = [
     "evaluate",
     "export",
     "load_run_config",
+    "plan",
     "run_config",
     "train",
 ]

@@ -19,8 +19,8 @@ from .export import export, trained_weights
 from .job import Job
 from .live import Live
 from .loop import train
-from .machine import model_place, suitable_preset
-from .material import Material
+from .machine import suitable_preset
+from .planning import plan
 from .progress import Display
 from .report import write_report
 from .settings import RunConfig, load_run_config
@@ -138,9 +138,7 @@ async def _planned(
     sources: Sequence[str], file: Path | None, changes: Mapping[str, Any], directory: Path, display: Display
 ) -> Job:
     config = load_run_config(file, changes, preset=suitable_preset())
-    place = model_place(config.model, display.note)
-    display.note(f"making tasks for {', '.join(sources)}")
-    return Job(directory, place, config, await Material.make(sources, config.tasks))
+    return await plan(sources, config, directory, display.note)
 
 
 def _resumed(directory: Path, file: Path | None, changes: Mapping[str, Any]) -> Job:

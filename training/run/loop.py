@@ -119,10 +119,10 @@ async def _improve(job: Job, weights: Path | None, watch: Watch, stop: Stop) -> 
         logged = {values["step"]: values for values in read_metrics(directory)}
         run = config.model_dump(mode="json")
         with MetricsLog(directory, trackers=config.trackers, resume_at=done, run=run) as log:
+            watch.phase("training", config.steps, done)
             if done == 0:
                 found = logged.get(0) or await _first(job, live, watch, log)
                 is_open = is_open or found["eval/fidelity"] >= (config.gate or 0.0)
-            watch.phase("training", config.steps, done)
             while done < config.steps and not stop.requested:
                 values = await _step(job, live, done, stop, is_open=is_open)
                 if values is None:

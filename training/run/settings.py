@@ -34,6 +34,8 @@ class TaskConfig(Section):
     """Of training, validation and test; no template is in two of them."""
     hold_back: tuple[str, ...] = ()
     """Toolsets all of whose tasks are for the test."""
+    prompt_tokens: int | None = Field(None, ge=1)
+    """Tasks whose solution has a longer prompt, in either role, are left out; null: none are."""
     per_step: int = Field(4, ge=1)
     """Tasks in one update, each with `rollout.group` trajectories."""
 
