@@ -14,7 +14,7 @@ from langgraph.types import Command, TracePolicy, omit_payload
 
 from envace_sdk.errors import GuardError
 from envace_sdk.evidence import PREFIX
-from envace_sdk.guard import Guard
+from envace_sdk.guard import Guard, acts_of, audit_claims
 from envace_sdk.json import Json
 
 from . import messages
@@ -104,9 +104,10 @@ class RehearsalMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         answer = state["messages"][-1] if state["messages"] else None
         if not self._audit or not isinstance(answer, AIMessage) or not answer.text:
             return None
-        found = self.guard.audit_claims(answer.text, _thread(runtime) or "main")
-        if not found:
+        run, guard = _thread(runtime) or "main", self.guard
+        if not audit_claims(answer.text, acts_of(guard.ledger, run, guard.environment)):
             return None
+        found = guard.audit_claims(answer.text, run)  # only what is found costs a write to the ledger
         told = {**answer.additional_kwargs, CLAIMS: [claim.as_json() for claim in found]}
         return {"messages": [answer.model_copy(update={"additional_kwargs": told})]}
 
