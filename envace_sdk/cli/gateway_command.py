@@ -36,7 +36,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 Examples:
   envace-sdk gateway -- npx -y @modelcontextprotocol/server-filesystem ~/Documents
       put this where your client's configuration has the server's own command
-  envace-sdk gateway --policy policy.yaml --tools retail -- my-retail-server
+  envace-sdk gateway --policy policy.yaml --tools ./twin -- my-server
       your rules, and rehearsals by a toolset that has some of its own
   envace-sdk gateway --policy policy.yaml --upstream https://mcp.example.com/mcp --token "$TOKEN"
       and point the client at http://127.0.0.1:8809/mcp
