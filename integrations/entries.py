@@ -28,8 +28,12 @@ class Entries:
         self._lock = threading.Lock()
 
     @contextmanager
-    def entry(self, action: Action) -> Iterator[Action]:
+    def entry(self, action: Action, *, remember: bool = True) -> Iterator[Action]:
         """The action with its number, for as long as it is judged and executed.
+
+        Args:
+            action: with the number from which to count.
+            remember: whether its number is taken from then on; where not, somebody else sees to that.
 
         Raises:
             EvidenceError: its arguments are not JSON.
@@ -37,7 +41,8 @@ class Entries:
         key = action.identity
         with self._lock:
             nth = action.nth
-            while nth in self._done[key] or nth in self._under_way[key]:
+            taken = self._done.get(key, set()) | self._under_way[key]
+            while nth in taken:
                 nth += 1
             self._under_way[key].add(nth)
         done = False
@@ -50,5 +55,7 @@ class Entries:
         finally:
             with self._lock:
                 self._under_way[key].discard(nth)
-                if done:
+                if not self._under_way[key]:
+                    del self._under_way[key]
+                if done and remember:
                     self._done[key].add(nth)

@@ -12,7 +12,7 @@ from agents.exceptions import ModelBehaviorError
 from agents.tool import set_function_tool_failure_error_function, with_function_tool_failure_error_handler
 from agents.tool_context import ToolContext
 from agents.tool_guardrails import ToolInputGuardrailData
-from envace_sdk.integrations.telling import stopped
+from envace_sdk.integrations.telling import doubtful, stopped
 
 from envace_sdk.errors import ApprovalRequired, InDoubtError, NotExecutedError, Refused
 from envace_sdk.guard import Action
@@ -30,8 +30,10 @@ def guarded_function(tool: FunctionTool, judging: Judging, server: str) -> Funct
     # Only tools that were made of a function turn exceptions into results; the guard must see them first.
     turns_errors = hasattr(tool.on_invoke_tool, "__agents_bind_function_tool__")
     invoke = guarding.invoke
+    in_time = tool.timeout_seconds is None or tool.timeout_behavior != "error_as_result"
     return replace(
         tool,
+        timeout_error_function=tool.timeout_error_function or (None if in_time else guarding.late),
         on_invoke_tool=with_function_tool_failure_error_handler(invoke, lambda *_: None) if turns_errors else invoke,
         needs_approval=guarding.needs_approval,
         tool_input_guardrails=[
@@ -53,6 +55,9 @@ class _Guarding:
 
     def action(self, context: RunContextWrapper[Any], arguments: Mapping[str, Json], call_id: str) -> Action:
         return self.judging.action(context, self.tool.name, arguments, call_id, self.server)
+
+    def late(self, _: RunContextWrapper[Any], error: Exception) -> str:
+        return doubtful(self.tool.name, error)
 
     async def needs_approval(self, context: RunContextWrapper[Any], arguments: dict[str, Any], call_id: str) -> bool:
         return await self.judging.asks(self.action(context, arguments, call_id), self.own, context, arguments)
