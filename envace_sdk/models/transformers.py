@@ -45,6 +45,9 @@ class TransformersModel(Closing):
         batch_size: the most requests decoded at once; when memory runs out, fewer are.
     """
 
+    folder: Path | None = None
+    """Where it was loaded from, if that is a folder."""
+
     def __init__(self, model: Any, tokenizer: Any, *, name: str = "transformers", batch_size: int = 32) -> None:
         if batch_size < 1:
             raise ModelError(f"batch_size is {batch_size}; it must be at least 1")
@@ -93,7 +96,9 @@ class TransformersModel(Closing):
         finally:
             logging.enable_progress_bar()
         model.eval()
-        return cls(model, tokenizer, name=name or f"transformers:{where}", batch_size=batch_size)
+        made = cls(model, tokenizer, name=name or f"transformers:{where}", batch_size=batch_size)
+        made.folder = Path(place) if Path(place).is_dir() else None
+        return made
 
     @property
     def device(self) -> Any:

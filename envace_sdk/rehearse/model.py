@@ -51,7 +51,7 @@ class ModelRehearser:
         model: the language model.
         dynamics: the rules of the toolset; `Environment` gives its own.
         fixtures: recorded calls; likewise.
-        settings: how much the model is told.
+        settings: how much the model is told; by default what it was trained with, if it says so.
         max_tokens: the longest answer.
         temperature: 0 for the most probable answer.
     """
@@ -68,7 +68,7 @@ class ModelRehearser:
     ) -> None:
         self.model = model
         self._dynamics = dynamics or Dynamics()
-        self._prompts = RehearsalPrompts(self._dynamics, fixtures, settings or PromptSettings())
+        self._prompts = RehearsalPrompts(self._dynamics, fixtures, settings or PromptSettings.of(model))
         self._max_tokens = max_tokens
         self._temperature = temperature
         self._answers: OrderedDict[str, Completion] = OrderedDict()

@@ -5,13 +5,18 @@ Serving and training use the same prompts, so that a policy is asked in the way 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final
+from pathlib import Path
+from typing import Final, Self
 
+from pydantic import TypeAdapter
+
+from envace_sdk.errors import ModelError
 from envace_sdk.json import Json
-from envace_sdk.models.model import Message
+from envace_sdk.models.model import ChatModel, Message
 from envace_sdk.roles import Step, Style, rehearse_prompt
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import Tool, ToolCall
@@ -21,7 +26,10 @@ from envace_sdk.world.state import State
 
 from .nearest import Nearest
 
-__all__ = ["PromptSettings", "RehearsalPrompts"]
+__all__ = ["ABOUT", "PromptSettings", "RehearsalPrompts"]
+
+ABOUT: Final = "envace.json"
+"""The file in a trained model's folder that says in which prompts it was trained."""
 
 _SEARCHED: Final = 5
 """Entities that are shown of a collection that is searched."""
@@ -42,6 +50,22 @@ class PromptSettings:
     """Earlier calls."""
     budget: int | None = 24_000
     """The most characters of a prompt; see `rehearse_prompt` for what goes first."""
+
+    @classmethod
+    def of(cls, model: ChatModel) -> Self:
+        """What a model was trained with, where the folder it was loaded from says so; else the defaults.
+
+        Raises:
+            ModelError: what it says cannot be read.
+        """
+        folder = getattr(model, "folder", None)
+        path = None if folder is None else Path(folder) / ABOUT
+        if path is None or not path.is_file():
+            return cls()
+        try:
+            return TypeAdapter(cls).validate_python(json.loads(path.read_text(encoding="utf-8"))["rehearsal"])
+        except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
+            raise ModelError(f"{path}: cannot be read: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

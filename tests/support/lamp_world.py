@@ -20,7 +20,7 @@ from envace_sdk.tools.model import ToolCall
 
 torch.set_num_threads(1)  # more only wait for each other on tensors this small
 
-LAMPS = ("amber", "blue", "coral", "green", "ivory", "olive", "pink", "red")
+LAMPS = ("amber", "blue", "green", "red")
 VERBS = {"switch_on": "Switch on the {} lamp.", "switch_off": "Switch off the {} lamp.", "dim": "Dim the {} lamp."}
 STATES = {"switch_on": "on", "switch_off": "off", "dim": "dim"}
 DYNAMICS = """
@@ -34,7 +34,7 @@ tools:
 
 
 def toolset(folder):
-    """Three tools over eight lamps, none of which is in the state that a tool leads to."""
+    """Three tools over four lamps, none of which is in the state that a tool leads to."""
     folder.mkdir(parents=True)
     argument = {"type": "object", "properties": {"lamp": {"type": "string"}}, "required": ["lamp"]}
     tools = [{"name": name, "inputSchema": argument} for name in VERBS]
@@ -54,11 +54,8 @@ def tasks():
                 "instruction": words.format(lamp),
                 "template": tool,
                 "checklist": [
-                    {
-                        "id": "light",
-                        "says": "The lamp is as wanted.",
-                        "that": f"called('{tool}', {{'lamp': '{lamp}'}}) == 1 && size(calls) == 1",
-                    }
+                    _item("tool", f"size(calls) == 1 && calls[0].tool == '{tool}'"),
+                    _item("lamp", f"size(calls) == 1 && calls[0].arguments.lamp == '{lamp}'"),
                 ],
                 "witness": [{"tool": tool, "arguments": {"lamp": lamp}}],
                 "answer": "Done.",
@@ -69,6 +66,10 @@ def tasks():
     ]
     Random(0).shuffle(made)
     return made
+
+
+def _item(name, that):
+    return {"id": name, "says": f"The {name} is the one that was wanted, in the only call.", "that": that}
 
 
 def material(folder):

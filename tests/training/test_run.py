@@ -14,8 +14,9 @@ from envace_sdk.training.run.report import write_report
 from envace_sdk.training.tokens import ModelTokens
 from transformers import AutoModelForCausalLM
 
-from envace_sdk.errors import TrainingError
+from envace_sdk.errors import ModelError, TrainingError
 from envace_sdk.models import Message, Request, load_model
+from envace_sdk.rehearse.prompting import PromptSettings
 
 
 class Watched:
@@ -166,3 +167,17 @@ def test_a_folder_that_holds_a_run_is_not_overwritten(done):
 def test_a_folder_without_a_run_is_named(tmp_path):
     with pytest.raises(TrainingError, match=r"run\.json"):
         Job.found(tmp_path)
+
+
+def test_an_exported_policy_is_asked_in_the_prompts_that_it_was_trained_in(done, tmp_path):
+    job, _ = done
+    folder = export(job, tmp_path / "policy")
+    model = load_model(str(folder))
+    rollout = job.config.rollout
+    trained = PromptSettings(
+        rollout.style, rollout.recorded, rollout.entities, rollout.history, rollout.prompt_characters
+    )
+    assert PromptSettings.of(model) == trained != PromptSettings()
+    (folder / "envace.json").write_text('{"rehearsal": {"style": "loud"}}')
+    with pytest.raises(ModelError, match=r"envace\.json"):
+        PromptSettings.of(model)

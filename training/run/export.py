@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from transformers.utils import logging
 
 from envace_sdk.errors import TrainingError
+from envace_sdk.rehearse.prompting import ABOUT
 
 from .. import checkpoint
 from ..rows import Role
@@ -17,8 +18,6 @@ from .job import Job
 from .machine import load_weights
 
 __all__ = ["export", "trained_weights"]
-
-_ABOUT: Final = "envace.json"
 
 
 def trained_weights(job: Job, step: int | None = None) -> Path:
@@ -77,7 +76,7 @@ def export(job: Job, target: Path, *, step: int | None = None, role: Role = "reh
             logging.disable_progress_bar()
             model.save_pretrained(partial)
             tokenizer.save_pretrained(partial)
-            (partial / _ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+            (partial / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise TrainingError(f"{target}: cannot be written: {error.strerror or error}") from error
     finally:

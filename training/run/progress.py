@@ -97,6 +97,8 @@ class Display:
 
     def _left(self, number: int) -> str:
         steps = number - self._from
+        if steps == 0:
+            self._begun = time.monotonic()
         if steps < 1 or number >= self._total:
             return ""
         seconds = (time.monotonic() - self._begun) / steps * (self._total - number)
