@@ -198,9 +198,7 @@ def _environment(options: Options, model: ChatModel | None) -> Environment:
 
         rehearser = ModelRehearser(model)
     if options.tools is not None:
-        return Environment.load(
-            options.tools, model=rehearser, dynamics=options.dynamics, seed_data=options.seed_data
-        )
+        return Environment.load(options.tools, model=rehearser, dynamics=options.dynamics, seed_data=options.seed_data)
     target = options.target
     if target is None:
         raise ToolsetError("without a server to ask, say with --tools which tools there are")

@@ -44,7 +44,7 @@ def refused(tool: str, error: Refused, era: Era) -> dict[str, Any]:
 def pending(tool: str, pause: ApprovalRequired, era: Era, *, ledger: str, why: str = "") -> dict[str, Any]:
     """A person must decide first, and could not be asked here or has not answered."""
     payload = pause.payload
-    where = f" --ledger {ledger}" if ledger else ""
+    where = _option(ledger)
     said = [
         f"{_NOTHING} {tool} waits for a person's approval, so nothing has changed. This is no answer of the tool.",
         *([why] if why else []),
@@ -56,13 +56,14 @@ def pending(tool: str, pause: ApprovalRequired, era: Era, *, ledger: str, why: s
     return _error(said, era, verdict="ask", reasons=payload.get("reasons"), approval=pause.approval)
 
 
-def in_doubt(tool: str, action: str, why: str, era: Era) -> dict[str, Any]:
+def in_doubt(tool: str, action: str, why: str, era: Era, *, ledger: str = "") -> dict[str, Any]:
     """Nobody knows whether the call happened."""
+    where = _option(ledger)
     said = [
         f"IN DOUBT. {tool} was sent to the real server, and what came of it is not known: it may have happened.",
         why,
-        "It will not be sent again by itself, and must not be tried again before a person has looked at the real "
-        f"system and settled it (action {action}).",
+        "It will not be sent again by itself. A person must look at the real system and settle it, before it is tried "
+        f"again: envace-sdk guard settle {action}{where} --happened, or --did-not-happen",
     ]
     return _error(said, era, executed=None, verdict="in_doubt", action=action)
 
@@ -88,7 +89,7 @@ def observed(wire: Mapping[str, Json], outcome: Outcome) -> dict[str, Any]:
 
 
 def replayed(outcome: Outcome, era: Era) -> dict[str, Any]:
-    """What the real server answered the first time; it was not called again."""
+    """What came of the call the first time, observed or as a person says; it was not sent again."""
     wire = project_result(outcome.result, era)
     return {**wire, "_meta": {**_label(outcome.result), VERDICT: {"executed": True, "replayed": True}}}
 
@@ -105,6 +106,10 @@ def question(tool: str, payload: Mapping[str, Json]) -> str:
         _framed(tool, payload),
     ]
     return "\n".join(line for line in lines if line)
+
+
+def _option(ledger: str) -> str:
+    return f" --ledger {ledger}" if ledger else ""
 
 
 def _framed(tool: str, payload: Mapping[str, Json]) -> str:

@@ -137,6 +137,7 @@ class _Api:
             except CommittedError as problem:
                 return _given(Decided(verdict="in_doubt", action=problem.action, reasons=[str(problem)]))
             if isinstance(begun, Outcome):
+                await asyncio.to_thread(self._numbering.told, action)
                 return _given(Decided(verdict="done", action=action.identity, result=_wire(begun.result)))
             permit = self._grant(begun, held.pop_all())
             return _given(_judged(action, begun.verdict).model_copy(update={"permit": permit, "verdict": "commit"}))

@@ -135,11 +135,12 @@ class Gate:
             except Refused as problem:
                 return result(identity, answers.refused(action.tool, problem, era))
             except CommittedError as problem:
-                return result(identity, answers.in_doubt(action.tool, problem.action, str(problem), era))
+                return result(identity, self._doubt(action.tool, problem.action, str(problem), era))
             except EnvaceError as problem:
                 logger.warning("%s: %s", action.name, problem)
                 return result(identity, answers.failed(action.tool, problem, era))
             if isinstance(begun, Outcome):
+                await asyncio.to_thread(self._numbering.told, action)
                 return result(identity, answers.replayed(begun, era))
             try:
                 return await self._executed(message, begun, caller, era, forward)
@@ -147,9 +148,7 @@ class Gate:
                 raise
             except Exception as problem:  # from here on, nobody may say that nothing was executed
                 logger.exception("%s: the gateway failed", action.name)
-                return result(
-                    identity, answers.in_doubt(action.tool, begun.name, f"the gateway failed: {problem!r}", era)
-                )
+                return result(identity, self._doubt(action.tool, begun.name, f"the gateway failed: {problem!r}", era))
 
     async def _executed(self, message: Message, going: Going, caller: Caller, era: Era, forward: Forward) -> Message:
         identity, tool = message["id"], going.action.tool
@@ -168,7 +167,7 @@ class Gate:
             await self._fail(going, LostAnswerError(str(lost)))
             if not isinstance(problem, Exception):
                 raise
-            return result(identity, answers.in_doubt(tool, going.name, f"{problem or type(problem).__name__}", era))
+            return result(identity, self._doubt(tool, going.name, f"{problem or type(problem).__name__}", era))
         return await self._heard(reply, going, era)
 
     async def _heard(self, reply: Message, going: Going, era: Era) -> Message:
@@ -188,8 +187,11 @@ class Gate:
         try:
             outcome = await asyncio.shield(asyncio.to_thread(self.guard.finish, going, value))
         except CommittedError as problem:
-            return result(reply.get("id"), answers.in_doubt(tool, problem.action, str(problem), era))
+            return result(reply.get("id"), self._doubt(tool, problem.action, str(problem), era))
         return {**reply, "result": answers.observed(wire, outcome)} if isinstance(wire, dict) else reply
+
+    def _doubt(self, tool: str, action: str, why: str, era: Era) -> dict[str, Any]:
+        return answers.in_doubt(tool, action, why, era, ledger=self._ledger)
 
     async def _fail(self, going: Going, problem: BaseException) -> None:
         await asyncio.shield(asyncio.to_thread(self.guard.fail, going, problem))

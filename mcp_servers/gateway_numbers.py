@@ -23,9 +23,10 @@ class Numbering:
     """Gives each call the identity of the earliest equal action of its thread that is still open.
 
     A call that waits for an approval, and comes again once it is there, is thus the same action; one whose equal was
-    executed is a new one; and one whose equal is in doubt stays in doubt, also after a restart. Two exceptions: of an
-    action in doubt that by its rule changes nothing, an equal one may be made anew; and what a person rejected or
-    edited stays so for as long as this process runs, not for good. Every method may be called from any thread.
+    executed is a new one; and one whose equal is in doubt stays in doubt, also after a restart. When a person has said
+    what came of it, the next equal call is told so. Two exceptions: of an action in doubt that by its rule changes
+    nothing, an equal one may be made anew; and what a person rejected or edited stays so for as long as this process
+    runs, not for good. Every method may be called from any thread.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -78,10 +79,24 @@ class Numbering:
         with self._lock:
             _remember(self._asked, action.identity, None)
 
+    def told(self, action: Action) -> None:
+        """Note that the recorded outcome of an action was given to who asked. Raises: StoreError."""
+        name = self._journal.progress(action).id
+        if not self._is_told(name):
+            self._journal.ledger.append(action.run, "note", {"told": True}, action=name)
+
+    def _is_told(self, name: str) -> bool:
+        """Whether who asked knows what came of it; what a person says of one in doubt is to be told first."""
+        outcome = self._journal.ledger.find(None, name, "observed")
+        if outcome is None or not outcome.body.get("claimed_by"):
+            return True
+        note = self._journal.ledger.find(None, name, "note")
+        return note is not None and bool(note.body.get("told"))
+
     def _is_past(self, action: Action) -> bool:
         progress = self._journal.progress(action)
         if progress.status == "observed":
-            return True
+            return self._is_told(progress.id)
         if progress.status == "in_doubt":
             decision = self._journal.ledger.find(None, progress.id, "decision")
             return decision is not None and decision.body.get("risk") == "low"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from .guard_settle import settle
+
 if TYPE_CHECKING:
     from envace_sdk.guard import Action
     from envace_sdk.ledger import Ledger
@@ -171,6 +173,9 @@ def status(url: str | None, as_json: bool) -> None:
         return
     said = "not stopped" if switch.mode == "off" else f"everything is to {switch.mode}: {switch.reason} ({switch.by})"
     click.echo(f"{said}; {waiting} approvals wait")
+
+
+guard.add_command(settle)
 
 
 def _opened(url: str | None, *, new: bool = False) -> Ledger:

@@ -10,6 +10,7 @@ from gateways import guarding, stdio_gateway
 from real_desk import TOOLS
 
 from envace_sdk.evidence.label import KEY
+from envace_sdk.guard.settling import settle
 from envace_sdk.rehearse import Environment
 from envace_sdk.tools.toolset import Toolset
 
@@ -268,3 +269,29 @@ def test_an_id_that_is_still_going_is_not_taken_again(desk, log, monkeypatch):
         answers = [json.loads(client.process.stdout.readline()) for _ in range(2)]
     assert [one["error"]["code"] for one in answers if "error" in one] == [-32600]
     assert done(log) == ["hang"]
+
+
+def test_what_a_person_says_of_a_call_in_doubt_is_told_once_as_a_claim(desk, guard, log):
+    die = {"name": "die", "arguments": {}}
+    with desk() as client:
+        action = call(client, die)["result"]["_meta"][VERDICT]["action"]
+    settle(guard.ledger, action, by="ann", happened=True)
+    with desk() as client:
+        told = call(client, die)["result"]
+        assert told["_meta"][KEY]["kind"] == "claimed"
+        assert said(told) == "ann says that it happened"
+        assert done(log) == ["die"]
+        call(client, die)
+    assert done(log) == ["die", "die"], "a call after that is a new one"
+
+
+def test_what_a_person_says_did_not_happen_is_sent_again(desk, guard, log):
+    die = {"name": "die", "arguments": {}}
+    with desk() as client:
+        action = call(client, die)["result"]["_meta"][VERDICT]["action"]
+    settle(guard.ledger, action, by="ann", happened=False)
+    with desk() as client:
+        again = call(client, die)["result"]
+    assert said(again).startswith("IN DOUBT.")
+    assert f"envace-sdk guard settle {action}" in said(again)
+    assert done(log) == ["die", "die"]
