@@ -382,11 +382,15 @@ def test_p02_a_try_that_waits_for_a_person_does_not_repeat_those_before_it(tmp_p
 def test_p10_a_tool_that_raises_ends_the_run_as_without_the_guard_and_is_not_called_again(tmp_path):
     shop = Shop(tmp_path, ANY_REFUND)
     shop.desk.fails = RuntimeError("boom")
-    one = agent(shop, [call("refund_order")])
+    one = agent(shop)
+    made = [ModelRequest.user_text_prompt("refund it"), ModelResponse([call("refund_order")])]
     with pytest.raises(RuntimeError, match="boom"):
-        run(one, "refund it", conversation_id="chat")
-    assert shop.kinds("chat")[-1] in {"observed", "note"}
-    assert "observed" in shop.kinds("chat")
+        run(one, message_history=made, conversation_id="chat")
+    shop.desk.fails = None
+    ran = run(one, message_history=made, conversation_id="chat")
+    assert "boom" in told(ran)
+    assert len(shop.executed) == 1
+    assert shop.kinds("chat").count("observed") == 1
 
 
 def test_a_tool_that_asks_the_model_to_try_again_is_observed_and_the_next_call_is_judged(tmp_path):
