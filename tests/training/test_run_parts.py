@@ -9,7 +9,7 @@ from envace_sdk.training.run.machine import model_place
 from envace_sdk.training.run.plots import plot
 from envace_sdk.training.run.settings import load_run_config, run_config
 from envace_sdk.training.run.warm import batch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from envace_sdk.errors import ModelError, TrainingError
@@ -86,6 +86,7 @@ def test_a_batch_has_as_many_rows_of_each_role_as_it_can():
     assert [row.role for row in batch(rows(9, 0), 0, 5, seed=0)] == ["act"] * 5
 
 
+@example([(0.0, 1.2670361823261238e-14)], False)
 @given(st.lists(st.tuples(FINITE, FINITE), min_size=1, max_size=12), st.booleans())
 def test_whatever_finite_points_are_plotted_lie_within_the_figure(points, smooth):
     text = plot("a <b>", {"one & two": sorted(points)}, smooth=smooth)
