@@ -41,9 +41,11 @@ _HINTS: Final = ("title", "readOnlyHint", "destructiveHint", "idempotentHint", "
 class TaskPass:
     """One pass over a task of a graph."""
 
-    def __init__(self, calls: Pass) -> None:
+    def __init__(self, calls: Pass, name: str) -> None:
         self.calls = calls
         """Numbers them."""
+        self.name = name
+        """The id of the task."""
         self.underway = Underway()
         self._kept: Any = None
         self._lock = threading.Lock()
@@ -71,15 +73,14 @@ class Passes:
         """The pass that an execution belongs to. `task` tells its actions from others, in place of the task's id."""
         thread = info.thread_id or ""
         if info.node_first_attempt_time is None:
-            return TaskPass(
-                Pass(thread, task or info.task_id)
-            )  # equal calls are then taken for one: none is executed twice
+            # Equal calls are then taken for one, so that none is executed twice.
+            return TaskPass(Pass(thread, task or info.task_id), info.task_id)
         key = (thread, info.checkpoint_ns, info.task_id)
         stamp = (info.node_first_attempt_time, info.node_attempt)
         with self._lock:
             known = self._passes.get(key)
             if known is None or known[0] != stamp:
-                known = (stamp, TaskPass(Pass(thread, task or info.task_id)))
+                known = (stamp, TaskPass(Pass(thread, task or info.task_id), info.task_id))
             self._passes[key] = known
             self._passes.move_to_end(key)
             if len(self._passes) > _MOST:

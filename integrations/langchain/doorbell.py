@@ -12,7 +12,7 @@ from langgraph.config import get_config
 from langgraph.types import Command, Interrupt, interrupt
 
 from envace_sdk.errors import GuardError
-from envace_sdk.guard import Action, Pass
+from envace_sdk.guard import Action
 from envace_sdk.json import Json
 from envace_sdk.ledger import Ledger
 
@@ -61,10 +61,10 @@ class Doorbell:
     or one inside the tool. So the ledger counts them.
     """
 
-    def __init__(self, ledger: Ledger, calls: Pass) -> None:
+    def __init__(self, ledger: Ledger, thread: str, task: str) -> None:
         self._ledger = ledger
-        self._run = calls.thread or "main"
-        self._name = f"{calls.task}/doorbell"
+        self._run = thread or "main"
+        self._name = f"{task}/doorbell"
         self._changed = threading.Condition()
         self._rung: dict[str, int] | None = None
         self._left: Counter[str] = Counter()

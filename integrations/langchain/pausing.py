@@ -26,7 +26,7 @@ class TaskPause:
 
     def __init__(self, ledger: Ledger, task: TaskPass, *, asks: bool = True) -> None:
         self._underway = task.underway
-        self._bell: Doorbell = task.kept(lambda: Doorbell(ledger, task.calls))
+        self._bell: Doorbell = task.kept(lambda: Doorbell(ledger, task.calls.thread, task.name))
         self._asks = asks
 
     def before(self, action: Action) -> None:
