@@ -19,7 +19,10 @@ NOT_LOCKED := torch triton cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cub
   nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse \
   nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx
 
-.PHONY: help venv venv-train demo test test-fast test-train lint typecheck format lock clean
+# The guard's adapters each stand on one framework, and no two of these fit into one environment.
+FRAMEWORKS := agent-framework openai-agents pydantic-ai semantic-kernel
+
+.PHONY: help venv venv-train demo test test-fast test-train test-frameworks $(FRAMEWORKS:%=test-%) lint typecheck format lock clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -53,6 +56,18 @@ test-fast: venv  ## The everyday tests only
 test-train: venv-train  ## The tests that need torch
 	$(TRAIN_BIN)/python -m pytest tests/training tests/models_torch
 
+test-frameworks: $(FRAMEWORKS:%=test-%)  ## The tests of the guard in agent frameworks, each in its own environment
+
+$(FRAMEWORKS:%=test-%): test-%: $(VENVS)/%/.ready
+	$(VENVS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(VENVS)/$*/bin/python -m pytest tests/integrations/test_$(subst -,_,$*)_guard.py
+
+$(VENVS)/%/.ready: locks/%.txt
+	rm -rf $(VENVS)/$*
+	$(PYTHON) -m venv $(VENVS)/$*
+	$(VENVS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/$*.txt
+	touch $@
+
 lint: venv  ## Style, types and the import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -73,6 +88,9 @@ lock:  ## Resolve the lock files again (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra dev --output-file locks/dev.txt pyproject.toml locks/build.in
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file locks/mcp-1.x.txt locks/mcp-1.x.in
 	uv pip compile --quiet --generate-hashes --python-version 3.11 --python-platform x86_64-unknown-linux-gnu --extra train --extra dev $(NOT_LOCKED:%=--no-emit-package %) --constraints locks/train.in --output-file $(TRAIN_LOCK) pyproject.toml locks/build.in
+	for name in $(FRAMEWORKS); do \
+	  uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra $$name --constraints locks/$$name.in --output-file locks/$$name.txt pyproject.toml locks/build.in locks/test.in || exit 1; \
+	done
 
 clean:
 	rm -rf .venvs build dist

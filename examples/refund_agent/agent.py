@@ -3,7 +3,6 @@
 python agent.py [--folder DATA]
 """
 
-# ruff: noqa: T201
 
 from __future__ import annotations
 
