@@ -3,7 +3,6 @@
 python agent.py [--folder DATA]
 """
 
-
 from __future__ import annotations
 
 import argparse
