@@ -20,6 +20,8 @@ from envace_sdk.ledger import Ledger
 from envace_sdk.rehearse import Environment, Rehearser
 from envace_sdk.tools.toolset import Toolset
 from envace_sdk.tools.upstream import Target, pull_now
+from envace_sdk.world.dynamics import Dynamics
+from envace_sdk.world.infer import infer
 
 from .address import Address, Names
 from .gateway_calls import Gate
@@ -27,9 +29,12 @@ from .gateway_calls import Gate
 if TYPE_CHECKING:
     from envace_sdk.models import ChatModel
 
-__all__ = ["DEFAULT_POLICY", "Options", "run", "run_api"]
+__all__ = ["DEFAULT_POLICY", "Options", "rules_of", "run", "run_api"]
 
 logger = logging.getLogger(__name__)
+
+_GUESS: Final = 0.5
+"""The confidence in rules that are inferred from what the server itself says."""
 
 DEFAULT_POLICY: Final = """
 rules:
@@ -75,6 +80,8 @@ class Options:
     token: str | None = field(default=None, repr=False)
     """That callers of the API must send."""
     allowed_hosts: tuple[str, ...] = ()
+    trust_hints: bool = False
+    """Whether to believe the server when it says of a tool that it only reads, or destroys nothing."""
     log_level: str = "warning"
 
 
@@ -129,6 +136,7 @@ def guarding(options: Options) -> Iterator[tuple[Guard, str]]:
                 policy,
                 samples=options.samples,
                 shadow=options.shadow,
+                trusted=frozenset({options.name or environment.toolset.name} if options.trust_hints else ()),
                 asked_by=options.asked_by,
                 webhooks=webhooks,
             )
@@ -210,7 +218,21 @@ def _environment(options: Options, model: ChatModel | None) -> Environment:
     for finding in toolset.findings:
         if finding.severity == "error":
             logger.warning("not known to the guard, which refuses each call of it: %s", finding)
-    return Environment.load(toolset, model=rehearser, dynamics=options.dynamics, seed_data=options.seed_data)
+    if options.dynamics is not None or options.seed_data:
+        return Environment.load(toolset, model=rehearser, dynamics=options.dynamics, seed_data=options.seed_data)
+    return Environment(toolset, dynamics=rules_of(toolset), model=rehearser)
+
+
+def rules_of(toolset: Toolset) -> Dynamics:
+    """Inferred rules, which nobody has looked at: guesses, about a world of which nothing is known yet."""
+    rules = infer(toolset)
+    return Dynamics(
+        collections={name: rule.model_copy(update={"open": True}) for name, rule in rules.collections.items()},
+        tools={
+            name: rule.model_copy(update={"confidence": min(rule.confidence, _GUESS)})
+            for name, rule in rules.tools.items()
+        },
+    )
 
 
 def _model(options: Options) -> ChatModel | None:

@@ -66,6 +66,7 @@ own exit code is passed on.
     "--ledger", envvar="ENVACE_LEDGER", show_envvar=True, metavar="FILE|URL", help="Default: your own ledger."
 )
 @click.option("--model", metavar="URI", help="Model that predicts what no rule does.")
+@click.option("--trust-hints", is_flag=True, help="Believe the server when it says of a tool that it only reads.")
 @click.option("--samples", default=1, show_default=True, type=click.IntRange(1, 32), help="Rehearsals per prediction.")
 @click.option("--shadow", is_flag=True, help="Judge and write down, stop nothing; only the kill switch does.")
 @click.option("--name", default="", metavar="NAME", help="Of the server, in policies; default: what it calls itself.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,8 +58,9 @@ def approval_text(approval: Approval, observed_since: int) -> str:
         lines.append("          (its arguments were erased)")
     else:
         lines += [f"          {name} = {compact(value)}" for name, value in _members(approval.arguments)]
+    lines += _prediction_lines(approval)
     lines += _change_lines(approval)
-    lines.append(f"risk      {printable(approval.risk or 'not told')}")
+    lines.append(f"risk      {printable(approval.risk or 'not told')}{_why(approval)}")
     lines += [f"{'reason    ' if n == 0 else '          '}{printable(why)}" for n, why in enumerate(approval.reasons)]
     asked = f" on behalf of {printable(approval.asked_by)}" if approval.asked_by else ""
     lines.append(f"asked     {_time(approval.requested_at)}{asked}")
@@ -73,6 +75,33 @@ def approval_text(approval: Approval, observed_since: int) -> str:
         moved = f"{times} observed in this run since: if the world it rests on has moved, it is refused as stale"
         lines.append(f"{click.style('note', fg='yellow')}      {moved}")
     return "\n".join(lines)
+
+
+def _prediction_lines(approval: Approval) -> list[str]:
+    """How the call is expected to end, and how sure that is."""
+    from envace_sdk.tools.finding import printable
+
+    predicted = _detail(approval, "prediction")
+    status, layer, confidence = (predicted.get(name) for name in ("status", "layer", "confidence"))
+    if not isinstance(status, str):
+        return []
+    sure = f", confidence {confidence:.2f}" if isinstance(confidence, int | float) else ""
+    ends = click.style(printable(status), fg=None if status == "success" else "yellow")
+    return [f"predicted {ends} ({printable(str(layer or 'nothing speaks of it'))}{sure})"]
+
+
+def _why(approval: Approval) -> str:
+    from envace_sdk.tools.finding import printable
+
+    reasons = _detail(approval, "risk").get("reasons")
+    told = [str(reason) for reason in reasons] if isinstance(reasons, list) else []
+    return f": {printable('; '.join(told))}" if told else ""
+
+
+def _detail(approval: Approval, name: str) -> Mapping[str, Any]:
+    details = approval.details if isinstance(approval.details, dict) else {}
+    found = details.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def _change_lines(approval: Approval) -> list[str]:

@@ -24,6 +24,7 @@ or nobody knows what it does."""
 LEVELS: Final[tuple[RiskLevel, ...]] = ("low", "medium", "high")
 _SURE: Final = 0.75
 """The confidence from which on a rule that says "changes nothing" is believed."""
+_TRUSTED: Final = "its server, which is trusted, says that it only reads"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,12 @@ class Risks:
         tool = self._toolset[action.tool] if known else None
         told = hints(action, tool)
         rule = self._dynamics.tools.get(action.tool) if tool is not None else None
-        risk = self._unknown(action, told, tool) if rule is None or rule.effect == "opaque" else self._known(rule)
+        if rule is None or rule.effect == "opaque":
+            risk = self._unknown(action, told, tool)
+        elif rule.confidence < _SURE and action.server in self._trusted and told.get("readOnlyHint") is True:
+            risk = Risk("low", (_TRUSTED,), writes=False, undoable=True)
+        else:
+            risk = self._known(rule)
         if told.get("destructiveHint") is True and told.get("readOnlyHint") is not True:
             risk = risk.at_least("high", "its server calls it destructive")
         if told.get("openWorldHint") is True and risk.writes:
@@ -105,7 +111,7 @@ class Risks:
         if tool is None:
             return Risk("high", ("no tool of that name is known",))
         if action.server in self._trusted and told.get("readOnlyHint") is True:
-            return Risk("low", ("its server, which is trusted, says that it only reads",), writes=False, undoable=True)
+            return Risk("low", (_TRUSTED,), writes=False, undoable=True)
         if action.server in self._trusted and told.get("destructiveHint") is False:
             return Risk("medium", ("its server, which is trusted, says that it destroys nothing",))
         return Risk("high", ("no rule says what it does",))

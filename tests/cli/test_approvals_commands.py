@@ -143,3 +143,15 @@ def test_wait_says_whether_it_was_approved(path, asked):
 
 def test_an_unknown_approval_is_an_error(path, asked):
     assert isinstance(run(path, "show", "ap_0").exception, ApprovalError)
+
+
+def test_how_the_call_is_expected_to_end_is_shown(path):
+    details = {
+        "prediction": {"status": "not_found", "layer": "dynamics", "confidence": 0.9},
+        "risk": {"reasons": ["no rule says what it does"]},
+    }
+    with Ledger.open(path) as ledger:
+        asked = ledger.approvals.request("thread-8", "refund", {}, risk="high", change=[], details=details)
+    shown = run(path, "show", asked.id).stdout
+    assert "predicted not_found (dynamics, confidence 0.90)" in shown
+    assert "risk      high: no rule says what it does" in shown

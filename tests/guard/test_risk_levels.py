@@ -115,3 +115,11 @@ def test_what_a_rule_changes_besides_its_own_entity_counts():
         "update in things (note)",
         "delete in things",
     ]
+
+
+@pytest.mark.parametrize(("trusted", "level"), [(frozenset(), "medium"), (frozenset({"shop"}), "low")])
+def test_where_a_rule_is_a_guess_only_a_trusted_server_may_say_that_a_tool_reads(trusted, level):
+    guess = Dynamics.parse("tools: {peek: {effect: compute, confidence: 0.5}}")
+    tools = [{"name": "peek", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}]
+    made = Environment(Toolset.from_definitions(tools, name="shop"), dynamics=guess)
+    assert Risks(made, trusted=trusted).assess(Action("peek", {}, "shop")).level == level

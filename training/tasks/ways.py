@@ -62,7 +62,8 @@ async def tell(
         found += [way async for way in _by_reference(atlas, state, collection, key, shown)]
         if found:
             return random.choice(found)
-    return Way("key", f"{noun} {key}", value_words(atlas.raw_key(collection, key)))
+    raw = atlas.raw_key(collection, key)
+    return Way("key", f"{noun} {key}", key if raw is UNSET else value_words(raw))
 
 
 async def tried(atlas: Atlas, call: ToolCall, state: State) -> Rehearsal | None:
