@@ -136,7 +136,7 @@ def guarding(options: Options) -> Iterator[tuple[Guard, str]]:
                 policy,
                 samples=options.samples,
                 shadow=options.shadow,
-                trusted=frozenset({options.name or environment.toolset.name} if options.trust_hints else ()),
+                trusted=[options.name or environment.toolset.name] if options.trust_hints else (),
                 asked_by=options.asked_by,
                 webhooks=webhooks,
             )
