@@ -15,6 +15,8 @@ from envace_sdk.guard.journal import Journal
 __all__ = ["Numbering"]
 
 _KEPT: Final = 10_000
+_AHEAD: Final = 20
+"""Equal calls that may wait for a person at the same time."""
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
@@ -22,9 +24,9 @@ _V = TypeVar("_V")
 class Numbering:
     """Gives each call the identity of the earliest equal action of its thread that is still open.
 
-    A call that waits for an approval, and comes again once it is there, is thus the same action; one whose equal was
-    executed is a new one; and one whose equal is in doubt stays in doubt, also after a restart. When a person has said
-    what came of it, the next equal call is told so. Two exceptions: of an action in doubt that by its rule changes
+    One that a person has approved comes first. A call that waits for an approval, and comes again once it is there, is
+    thus the same action; one whose equal was executed is a new one; and one whose equal is in doubt stays in doubt, also
+    after a restart. When a person has said what came of it, the next equal call is told so. Two exceptions: of an action in doubt that by its rule changes
     nothing, an equal one may be made anew; and what a person rejected or edited stays so for as long as this process
     runs, not for good. Every method may be called from any thread.
     """
@@ -63,8 +65,24 @@ class Numbering:
                     first = nth + 1 if first == nth else first
                 nth += 1
             _remember(self._firsts, key, first)
+            action = self._approved(made, nth) or action
             self._busy.add(action.identity)
             return action
+
+    def _approved(self, made: Action, first: int) -> Action | None:
+        """Of equal actions that are open, the first that a person has approved: it is the one to be done."""
+        for nth in range(first, first + _AHEAD):
+            action = replace(made, nth=nth)
+            if action.identity in self._busy:
+                continue
+            progress = self._journal.progress(action)
+            if progress.status == "not_started":
+                return None
+            if progress.status == "decided":
+                approval = self._journal.approval(action, progress.id)
+                if approval is not None and approval.state == "approved":
+                    return action
+        return None
 
     def retake(self, action: Action) -> bool:
         """Take an action that was asked about before, by its full identity; False where it is at work right now."""

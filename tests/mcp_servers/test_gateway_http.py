@@ -188,6 +188,22 @@ async def test_equal_calls_at_the_same_time_need_an_approval_each(client, guard,
     assert items(real) == 1
 
 
+async def test_of_equal_calls_the_one_that_was_approved_is_executed_whichever_comes_again(client, guard, real):
+    answers = []
+    async with client() as (one, _):
+
+        async def call():
+            answers.append(await one.call_tool(*ADD))
+
+        async with anyio.create_task_group() as both:
+            both.start_soon(call)
+            both.start_soon(call)
+        for approval in sorted({one.meta[VERDICT]["approval"] for one in answers})[-1:]:
+            guard.approve(approval, by="ben")
+        await one.call_tool(*ADD)
+    assert items(real) == 1
+
+
 async def test_what_a_policy_blocks_is_not_executed(client):
     async with client("accept", decision="approve") as (one, asked):
         blocked = await one.call_tool("broken_item", {})
