@@ -27,8 +27,8 @@ class Numbering:
     One that a person has approved comes first. A call that waits for an approval, and comes again once it is there, is
     thus the same action; one whose equal was executed is a new one; and one whose equal is in doubt stays in doubt,
     also after a restart. When a person has said what came of it, the next equal call is told so. Two exceptions: of an
-    action in doubt that by its rule changes nothing, an equal one may be made anew; and what a person rejected or edited stays
-    so for as long as this process runs, not for good. Every method may be called from any thread.
+    action in doubt that by its rule changes nothing, an equal one may be made anew; and what a person rejected or
+    edited stays so for as long as this process runs, not for good. Every method may be called from any thread.
     """
 
     def __init__(self, journal: Journal) -> None:
