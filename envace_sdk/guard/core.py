@@ -162,7 +162,12 @@ class Guard(Oversight):
                 mark.set_attribute("error.type", type(error).__name__)
                 self.fail(begun, error)  # not awaited: a cancelled task may get no further chance
                 raise
-        return await asyncio.to_thread(self.finish, begun, value, read=read)
+        finishing = asyncio.ensure_future(asyncio.to_thread(self.finish, begun, value, read=read))
+        try:
+            return await asyncio.shield(finishing)
+        except asyncio.CancelledError:
+            await asyncio.wait([finishing])  # else who comes back at once finds it in doubt
+            raise
 
     def run_sync(
         self, action: Action, execute: Callable[[], Any], context: Context | None = None, *, read: Read = as_result

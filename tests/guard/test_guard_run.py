@@ -1,4 +1,5 @@
 import asyncio
+import threading
 
 import pytest
 from guarded_desk import READS, action, desk
@@ -403,3 +404,29 @@ def test_a_stop_that_comes_while_an_action_is_judged_still_stops_it(tmp_path):
     with pytest.raises(Refused, match="just now"):
         shop.run(action())
     assert shop.executed == []
+
+
+def test_a_run_that_is_cancelled_while_its_outcome_is_written_has_written_it(tmp_path, monkeypatch):
+    shop, read = desk(tmp_path), action("get_order", {"order_id": "O-1"})
+    finish, writing, cancelled = shop.guard.finish, threading.Event(), threading.Event()
+
+    def slow(*args, **options):
+        writing.set()
+        assert cancelled.wait(10)
+        return finish(*args, **options)
+
+    monkeypatch.setattr(shop.guard, "finish", slow)
+
+    async def cut_off():
+        async def execute():
+            return ToolResult.text("seen")
+
+        run = asyncio.ensure_future(shop.guard.run(read, execute))
+        await asyncio.to_thread(writing.wait, 10)
+        run.cancel()
+        asyncio.get_running_loop().call_later(0.05, cancelled.set)
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        return shop.kinds()
+
+    assert asyncio.run(cut_off()) == ["rehearsed", "decision", "commit", "observed"]
