@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import click
 
+from .extras import listening_address, load
 from .tools_options import oauth_access_options, target_of
 
 __all__ = ["gateway"]
@@ -138,7 +138,7 @@ def gateway(
     The catalogue and everything else pass as they are. What was not executed says so first of all, what was is labelled
     observed, and nobody but the gateway can label anything.
     """
-    module = _load("gateway")
+    module = load("mcp_servers.gateway", command="gateway", extra="mcp")
     if options["webhook"] and not options["webhook_secret"]:
         raise click.UsageError("--webhook needs --webhook-secret, which its messages are signed with")
     if known_since is not None:
@@ -154,13 +154,13 @@ def gateway(
             raise click.UsageError("--api judges what other gateways ask it: give it no server")
         if not api_token:
             raise click.UsageError(f"--api needs a token that callers must send: --api-token, or {TOKEN}")
-        listening = _address(api, allow_remote=allow_remote, option="--api")
+        listening = listening_address(api, command="gateway", allow_remote=allow_remote, option="--api")
         _listening(api, lambda: module.run_api(module.Options(address=listening, token=api_token, **options)))
         return
     target = target_of(given, config, access, protocol=protocol, timeout=timeout, cwd=cwd)
     if target.url is None:
         sys.exit(module.run(module.Options(target=target, **options)))
-    listening = _address(address, allow_remote=allow_remote, option="--http")
+    listening = listening_address(address, command="gateway", allow_remote=allow_remote, option="--http")
     settings = module.Options(target=target, address=listening, **options)
     sys.exit(_listening(address, lambda: module.run(settings)))
 
@@ -170,25 +170,3 @@ def _listening(address: str, run: Any) -> Any:
         return run()
     except OSError as error:
         raise click.ClickException(f"cannot listen on {address}: {error.strerror or error}") from error
-
-
-def _address(text: str, *, allow_remote: bool, option: str) -> Any:
-    try:
-        address = _load("address").Address.parse(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=option) from error
-    if not address.is_loopback and not allow_remote:
-        raise click.UsageError(f"other machines can reach {address.host}; if that is wanted, add --allow-remote")
-    return address
-
-
-def _load(module: str) -> Any:
-    """A module of `envace_sdk.mcp_servers`, which the core does not import."""
-    try:
-        return importlib.import_module(f"envace_sdk.mcp_servers.{module}")
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("envace_sdk"):
-            raise
-        raise click.ClickException(
-            f"`envace-sdk gateway` needs the package {error.name!r}: pip install 'envace-sdk[mcp]'"
-        ) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 import click
 
+from .extras import listening_address, load
 from .tools_options import oauth_access_options, target_of
 
 __all__ = ["record"]
@@ -117,7 +117,7 @@ def record(
     if upstream is not None and server:
         raise click.UsageError("give a command or --upstream URL, not both")
     given = (upstream,) if upstream is not None else tuple(server)
-    recording = _load("recording")
+    recording = load("mcp_servers.recording", command="record", extra="mcp")
     path = Path(output)
     if not given and config is None and record_mode is RecordMode.NONE:
         _replay(path, address, http=False)
@@ -131,7 +131,9 @@ def record(
         target=target,
         output=path,
         mode=record_mode,
-        address=_address(address, allow_remote=allow_remote) if target.url is not None else None,
+        address=listening_address(address, command="record", allow_remote=allow_remote)
+        if target.url is not None
+        else None,
         ignore=ignore,
         redact=not no_redact,
         redact_keys=redact_keys,
@@ -151,10 +153,10 @@ def record(
 
 def _replay(path: Path, address: str, *, http: bool) -> None:
     """Serve nothing but what is recorded."""
-    serving = _load("serving")
+    serving = load("mcp_servers.serving", command="record", extra="mcp")
     settings = serving.Options(sources=((None, str(path)),), recorded_only=True)
     if http:
-        serving.serve_http(settings, _address(address, allow_remote=False))
+        serving.serve_http(settings, listening_address(address, command="record", allow_remote=False))
     else:
         serving.serve_stdio(settings)
 
@@ -166,32 +168,10 @@ def _verify(path: Path, target: Any, ignore: tuple[str, ...], form: str) -> None
     from .tools_commands import quiet_clients
 
     quiet_clients()
-    verifying = _load("verifying")
+    verifying = load("mcp_servers.verifying", command="record", extra="mcp")
     report = asyncio.run(verifying.verify(path, target, ignore=ignore))
     if form == "json":
         click.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
     else:
         click.echo(str(report))
     sys.exit(1 if report.changes else 0)
-
-
-def _address(text: str, *, allow_remote: bool) -> Any:
-    try:
-        address = _load("address").Address.parse(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--http") from error
-    if not address.is_loopback and not allow_remote:
-        raise click.UsageError(f"other machines can reach {address.host}; if that is wanted, add --allow-remote")
-    return address
-
-
-def _load(module: str) -> Any:
-    """A module of `envace_sdk.mcp_servers`, which the core does not import."""
-    try:
-        return importlib.import_module(f"envace_sdk.mcp_servers.{module}")
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("envace_sdk"):
-            raise
-        raise click.ClickException(
-            f"`envace-sdk record` needs the package {error.name!r}: pip install 'envace-sdk[mcp]'"
-        ) from error

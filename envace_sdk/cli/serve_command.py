@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
+
+from .extras import listening_address, load
 
 __all__ = ["serve"]
 
@@ -102,7 +102,7 @@ def serve(
         raise click.UsageError(f"several --tools need {missing}")
     if address is None and named[0][1] == "-":
         raise click.UsageError("--tools - needs --http: here standard input carries the client's requests")
-    serving = _load("serving")
+    serving = load("mcp_servers.serving", command="serve", extra="mcp")
     settings = serving.Options(
         sources=named,
         clock=_clock(clock),
@@ -121,14 +121,6 @@ def serve(
         raise click.ClickException(f"cannot listen on {address}: {error.strerror or error}") from error
 
 
-def _load(module: str) -> Any:
-    """A module of `envace_sdk.mcp_servers`, which the core does not import."""
-    for package in ("mcp", "starlette", "uvicorn"):
-        if importlib.util.find_spec(package) is None:
-            raise click.ClickException(f"`envace-sdk serve` needs the package {package}: pip install 'envace-sdk[mcp]'")
-    return importlib.import_module(f"envace_sdk.mcp_servers.{module}")
-
-
 def _named(source: str) -> tuple[str | None, str]:
     """Split `NAME=SOURCE`; an `=` inside a path or URL is not one."""
     name, equals, rest = source.partition("=")
@@ -144,13 +136,7 @@ def _clock(text: str | None) -> datetime | None:
 
 
 def _address(text: str, *, allow_remote: bool, has_token: bool) -> Any:
-    try:
-        address = _load("address").Address.parse(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--http") from error
-    if not address.is_loopback:
-        if not allow_remote:
-            raise click.UsageError(f"other machines can reach {address.host}; if that is wanted, add --allow-remote")
-        if not has_token:
-            click.echo(f"warning: anyone who can reach {text} can use this server: there is no --auth-token", err=True)
+    address = listening_address(text, command="serve", allow_remote=allow_remote)
+    if not address.is_loopback and not has_token:
+        click.echo(f"warning: anyone who can reach {text} can use this server: there is no --auth-token", err=True)
     return address

@@ -4,7 +4,7 @@
 what situations can share. From them are learned, tool by tool in a `book` and for all tools in the `commons`: when
 calls fail, how, and when an answer is given again (`tree`, over `forms` of answers); which case is most like a call
 (`likeness`); which values of an answer come from the call or from earlier ones (`origins`, `explained`), and which are
-made anew (`fresh`). `library` puts it together: it chooses a precedent, has it told again (`retell`), and says how far
+made anew (`fresh`). `archive` puts it together: it chooses a precedent, has it told again (`retell`), and says how far
 that can be trusted (`trust`). `journal` keeps what happened in a world, and `rehearser` is the layer of the ladder.
 """
 

@@ -85,7 +85,7 @@ class Precedents:
         arguments = self._essence(call)
         scene = Scene(call.name, arguments, read_journal(context.state), context.state)
         succeeds = rule is not None and is_silent(rule) and bool(rule.requires)
-        told = self._remit.library.tell(scene, str(context.state.seed), succeeds=succeeds)
+        told = self._remit.archive.tell(scene, str(context.state.seed), succeeds=succeeds)
         self._latest = context.state, call, told
         return told
 
@@ -99,7 +99,7 @@ class Precedents:
         if told is None:
             return None
         result, state = told.result, context.state
-        confidence = self._remit.library.confidence(call.name, told)
+        confidence = self._remit.archive.confidence(call.name, told)
         if result.is_error:
             outcome = status_of(_said(result))
             return Rehearsal(result, state, "precedent", outcome, confidence, told.reason, told=told.episode)

@@ -10,8 +10,8 @@ from envace_sdk.tools.model import Tool, ToolCall
 from envace_sdk.world.dynamics import Dynamics, ToolRule
 
 from ..replayed import Replayed
+from .archive import Archive
 from .cases import cases_of
-from .library import Library
 
 __all__ = ["Remit", "is_silent", "remit_of"]
 
@@ -26,7 +26,7 @@ _LEAST_TRIED = 5
 class Remit:
     """What precedents answer for."""
 
-    library: Library = field(default_factory=lambda: Library(()))
+    archive: Archive = field(default_factory=lambda: Archive(()))
     told: frozenset[str] = frozenset()
     """The tools that are told after precedents."""
     outranked: frozenset[str] = frozenset()
@@ -70,13 +70,13 @@ def remit_of(
     if not told and not weak:
         return Remit()
     noted = silent | writing
-    library = Library(cases_of(recorded.fixtures, recorded.states, told | weak.keys(), noted, essence))
-    outranked = frozenset(name for name, strength in weak.items() if _is_better(library, name, strength))
+    archive = Archive(cases_of(recorded.fixtures, recorded.states, told | weak.keys(), noted, essence))
+    outranked = frozenset(name for name, strength in weak.items() if _is_better(archive, name, strength))
     if not told and not outranked:
         return Remit()
     if not outranked <= noted:
-        library = Library(cases_of(recorded.fixtures, recorded.states, told | outranked, noted | outranked, essence))
-    return Remit(library, told | outranked, outranked, noted | outranked)
+        archive = Archive(cases_of(recorded.fixtures, recorded.states, told | outranked, noted | outranked, essence))
+    return Remit(archive, told | outranked, outranked, noted | outranked)
 
 
 def is_silent(rule: ToolRule | None) -> bool:
@@ -93,6 +93,6 @@ def _meets_the_unseen(rule: ToolRule, dynamics: Dynamics) -> bool:
     return rule.collection is not None and dynamics.collections[rule.collection].open
 
 
-def _is_better(library: Library, tool: str, strength: float) -> bool:
-    right, tried = library.tried(tool)
+def _is_better(archive: Archive, tool: str, strength: float) -> bool:
+    right, tried = archive.tried(tool)
     return tried >= _LEAST_TRIED and right / tried > strength + _BETTER

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .library import Function, Library
 from .lists import LISTS
 from .numbers import NUMBERS
 from .paths import PATHS
 from .queries import QUERIES
+from .registry import Function, Library
 from .texts import TEXTS
 from .times import TIMES
 

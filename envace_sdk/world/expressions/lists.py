@@ -10,7 +10,7 @@ from envace_sdk.json import UNSET
 from ..keys import get_path
 from .access import size
 from .failure import FailedError
-from .library import Library, a_list, a_text, a_whole, register
+from .registry import Library, a_list, a_text, a_whole, register
 from .scope import CollectionView, Scope
 from .values import describe, hash_key, sort_key
 

@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from .failure import FailedError
-from .library import Library, a_list, a_number, a_whole, register
+from .registry import Library, a_list, a_number, a_whole, register
 from .scope import Scope
 from .values import clean, compare, describe, is_number, to_text, whole
 

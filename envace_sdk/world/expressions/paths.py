@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import Any
 
-from .library import Library, a_text, register
+from .registry import Library, a_text, register
 from .scope import Scope
 from .texts import checked_length
 

@@ -10,7 +10,7 @@ from envace_sdk.json import UNSET
 from ..index import Entry
 from ..keys import get_path
 from .failure import FailedError
-from .library import Library, a_text, a_whole, register
+from .registry import Library, a_text, a_whole, register
 from .scope import CollectionView, Scope
 from .values import describe, equal, name_text, to_json_like
 

@@ -9,7 +9,7 @@ from typing import Any
 import re2
 
 from .failure import FailedError
-from .library import Library, a_list, a_text, a_whole, register
+from .registry import Library, a_list, a_text, a_whole, register
 from .scope import Scope
 from .values import MAX_TEXT, describe, to_json_like, to_text
 

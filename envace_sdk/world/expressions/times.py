@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ..clock import parse_time
 from .failure import FailedError
-from .library import Library, a_text, a_time, register
+from .registry import Library, a_text, a_time, register
 from .scope import Scope
 from .values import clean, describe, is_number
 

@@ -10,6 +10,7 @@ down_revision = "0001"
 branch_labels = None
 depends_on = None
 
+# As they were when this was released, and for good: what `store.triggers` says may go on to change.
 _SQLITE = (
     """CREATE TRIGGER ledger_entries_update BEFORE UPDATE ON ledger_entries
     BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END""",

@@ -17,7 +17,7 @@ from .told import Kind, Told
 from .trust import Trust
 from .vocabulary import Vocabulary
 
-__all__ = ["Library"]
+__all__ = ["Archive"]
 
 _ERROR = 0.4
 """From which likelihood on an error is answered: below one half, since errors are the rarer and matter as much."""
@@ -30,7 +30,7 @@ _MOST_PLAYED = 400
 """Calls that are tried to see how far answers can be trusted."""
 
 
-class Library:
+class Archive:
     """What can be told from recorded cases. Learns when it is first asked, and is not changed by what it is asked.
 
     Args:
@@ -106,7 +106,7 @@ class Library:
         for case in self._cases:
             episodes.setdefault(case.episode, []).append(case)
         names = list(episodes)
-        rest = Library([case for name in names[::2] for case in episodes[name]], scale=_THRIFT)
+        rest = Archive([case for name in names[::2] for case in episodes[name]], scale=_THRIFT)
         played = 0
         for name in _spread(names[1::2]):
             cases = episodes[name][:_MOST_PLAYED]
