@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+import importlib.util
+from typing import Any, Final
 
 import click
 
 __all__ = ["listening_address", "load"]
+
+
+_NEEDED: Final = {
+    "mcp": ("mcp", "starlette", "uvicorn"),
+    "train": ("torch", "transformers", "accelerate", "safetensors", "tensorboard"),
+}
+"""By extra, what its modules import, some of them only when they are at work."""
 
 
 def load(module: str, *, command: str, extra: str) -> Any:
@@ -16,14 +24,12 @@ def load(module: str, *, command: str, extra: str) -> Any:
     Raises:
         click.ClickException: a library is missing; the message says what to install.
     """
-    try:
-        return importlib.import_module(f"envace_sdk.{module}")
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("envace_sdk"):
-            raise
-        raise click.ClickException(
-            f"`envace-sdk {command}` needs the package {error.name!r}: pip install 'envace-sdk[{extra}]'"
-        ) from error
+    for package in _NEEDED[extra]:
+        if importlib.util.find_spec(package) is None:
+            raise click.ClickException(
+                f"`envace-sdk {command}` needs the package {package}: pip install 'envace-sdk[{extra}]'"
+            )
+    return importlib.import_module(f"envace_sdk.{module}")
 
 
 def listening_address(text: str, *, command: str, allow_remote: bool, option: str = "--http") -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -11,9 +9,9 @@ from typing import Any
 
 import click
 
-__all__ = ["train"]
+from .extras import load
 
-_NEEDED = ("torch", "transformers", "accelerate", "safetensors", "tensorboard")
+__all__ = ["train"]
 
 
 @click.group(
@@ -82,7 +80,7 @@ def train(
         raise click.UsageError("--resume goes on with the toolsets and the model of the run; leave --tools and --model")
     if not resume and not sources:
         raise click.UsageError("name the toolsets with --tools, or go on with a run: --resume -o RUN")
-    command = _load("command")
+    command = load("training.run.command", command="train", extra="train")
     given = {name: value for name, value in {**changes, "preset": preset, "model": uri}.items() if value is not None}
     finished = command.run_train(sources, file, given, output, resume=resume, dry_run=dry_run)
     sys.exit(0 if finished else 1)
@@ -109,7 +107,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def evaluate(run: Path, as_json: bool, **options: Any) -> None:
     """Try held-out tasks of RUN on the environment's ladder: pass@1, pass^k, and the fidelity of its rehearsals."""
-    found = _load("command").run_eval(run, **options)
+    found = load("training.run.command", command="train", extra="train").run_eval(run, **options)
     if as_json:
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
@@ -139,12 +137,4 @@ Examples:
 )
 def export(run: Path, output: Path, **options: Any) -> None:
     """Write the policy of RUN as a plain model folder, adapters merged; `--model FOLDER` loads it everywhere."""
-    click.echo(_load("command").run_export(run, output, **options))
-
-
-def _load(module: str) -> Any:
-    """A module of `envace_sdk.training.run`, which the core does not import."""
-    for package in _NEEDED:
-        if importlib.util.find_spec(package) is None:
-            raise click.ClickException(f"`envace-sdk train` needs {package}: pip install 'envace-sdk[train]'")
-    return importlib.import_module(f"envace_sdk.training.run.{module}")
+    click.echo(load("training.run.command", command="train", extra="train").run_export(run, output, **options))

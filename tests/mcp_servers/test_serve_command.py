@@ -1,5 +1,6 @@
 """`envace-sdk serve`: what it makes of its options."""
 
+import importlib.util
 import subprocess
 import sys
 
@@ -38,11 +39,12 @@ def test_help_teaches_by_example_and_loads_no_server(cli):
 
 
 @pytest.mark.parametrize("words", [["serve", "--tools", "retail"], ["gateway", "--", "server"]])
-def test_a_missing_extra_is_named_with_its_install_command(words):
-    without = "import sys; sys.modules['mcp'] = None; from envace_sdk.cli.main import main; main()"
-    said = subprocess.run([sys.executable, "-c", without, *words], capture_output=True, text=True, timeout=60)
-    assert said.returncode != 0
-    assert "needs the package 'mcp': pip install 'envace-sdk[mcp]'" in said.stderr
+def test_a_missing_extra_is_named_with_its_install_command(words, cli, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "mcp" else find(name))
+    said = cli(*words)
+    assert said.code != 0
+    assert "pip install 'envace-sdk[mcp]'" in said.err
 
 
 def test_a_catalogue_cannot_come_where_the_requests_come_from(cli):
