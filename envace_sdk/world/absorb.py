@@ -61,9 +61,16 @@ def shown_entities(value: Json, rule: ToolRule | None, dynamics: Dynamics) -> It
 
     An object counts as an entity of a collection when it holds the collection's key *and* stands where one belongs:
     as the answer of a tool about that collection (bare, wrapped or listed), or under the collection's own name or
-    noun. Holding the key alone is not enough, since references do too.
+    noun. Holding the key alone is not enough, since references do too: where the rule says under which name the entity
+    or the list is, what stands beside it is no part of it.
     """
-    yield from _walk(value, rule.collection if rule else None, dynamics, 0)
+    collection = rule.collection if rule else None
+    wrap = rule.returns.wrap if rule else None
+    if wrap is None or not isinstance(value, dict) or wrap not in value:
+        yield from _walk(value, collection, dynamics, 0)
+        return
+    for name, part in value.items():
+        yield from _walk(part, collection if name == wrap else _named(name, dynamics), dynamics, 1)
 
 
 def _walk(value: Json, collection: str | None, dynamics: Dynamics, depth: int) -> Iterator[Shown]:
