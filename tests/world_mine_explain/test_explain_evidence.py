@@ -148,3 +148,10 @@ def test_what_errors_contradict_is_looked_for_where_it_was_looked_for_without():
     assert explainer.explain(targets) == []
     (best, *_) = explainer.explain(targets, tolerance=0.1)
     assert (best.source, best.misses) == ("args.a * args.b", 1)
+
+
+def test_half_an_element_is_never_taken():
+    things = [{"tags": ["raven", "delta", "fox"], "n": 1}, {"tags": ["raven", "delta"], "n": 49.5}]
+    things += [{"tags": [], "n": 7}, {"tags": ["owl", "elk", "hen"], "n": 1}]
+    found = sources([({"e": thing}, thing["tags"][: int(thing["n"])]) for thing in things])
+    assert not [source for source in found if source.startswith(("take(e.tags, e.n)", "drop(e.tags, e.n)"))]

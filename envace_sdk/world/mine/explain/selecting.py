@@ -188,12 +188,12 @@ def ends(table: Table, base: Term, selection: Selection) -> Iterator[Term]:
 
 
 def _amounts(table: Table, base: Term, amounts: Sequence[int], sizes: Sequence[int]) -> Iterator[Term]:
-    """Numbers that are the amounts, or more where the amount is all there is."""
+    """Whole numbers that are the amounts, or more where the amount is all there is."""
 
     def fits(term: Term, rows: Sequence[int]) -> bool:
         return all(
             isinstance(value := term.column[row], int | float)
-            and (value == amounts[row] or (amounts[row] == sizes[row] and value >= sizes[row]))
+            and (value == amounts[row] or (amounts[row] == sizes[row] and value >= sizes[row] and value % 1 == 0))
             for row in rows
         )
 
