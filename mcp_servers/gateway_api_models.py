@@ -102,7 +102,7 @@ def document(server: str) -> dict[str, Json]:
         "description": "An approval as the ledger has it.",
         "properties": {
             "id": {"type": "string"},
-            "state": {"enum": ["pending", "approved", "rejected", "edited", "expired", "used"]},
+            "state": {"enum": ["pending", "approved", "rejected", "edited", "expired", "stale", "used"]},
             "tool": {"type": "string"},
             "digest": {"type": "string"},
         },

@@ -37,7 +37,7 @@ Examples:
   envace-sdk approvals wait ap_5f0c… --timeout 600       exit code 0 once it is approved
 \b
 An approval allows one action with just these arguments, once, until it expires; and only while the world that the
-rehearsal rested on is as it was.
+rehearsal rested on is as it was. What is expired or stale cannot be approved: let the agent make the call again.
 """,
 )
 def approvals() -> None:
@@ -46,13 +46,14 @@ def approvals() -> None:
 
 @approvals.command("list")
 @click.option("--run", metavar="RUN", help="Only of this run.")
-@click.option("--all", "everything", is_flag=True, help="Also those that are answered, used or expired.")
+@click.option("--all", "everything", is_flag=True, help="Also those that are answered, used, expired or stale.")
 @_FORMAT
 @ledger_option
 def list_approvals(run: str | None, everything: bool, form: str, where: str | None) -> None:
     """List the approvals that wait for an answer."""
     with open_ledger(where) as opened:
-        found = opened.approvals.select(run) if everything else opened.approvals.pending(run)
+        every = opened.approvals.select(run)
+    found = every if everything else [approval for approval in every if approval.state == "pending"]
     if form == "json":
         click.echo(json.dumps([_as_json(approval) for approval in found], indent=2))
         return
@@ -62,6 +63,9 @@ def list_approvals(run: str | None, everything: bool, form: str, where: str | No
         click.echo(approval_line(approval))
     if not found:
         click.echo("nothing waits for an answer" if not everything else "no approval was ever asked for", err=True)
+    over = 0 if everything else sum(approval.state in {"expired", "stale"} for approval in every)
+    if over:
+        click.echo(f"{over} expired or went stale before anybody answered: --all", err=True)
 
 
 @approvals.command()

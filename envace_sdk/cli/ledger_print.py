@@ -22,6 +22,7 @@ _COLOURS: Final = {
     "approval_requested": "cyan",
     "approval_decided": "cyan",
     "approval_used": "cyan",
+    "approval_stale": "cyan",
     "erased": "red",
 }
 _MARKS: Final = {"created": ("+", "green"), "updated": ("~", "yellow"), "deleted": ("-", "red")}
@@ -45,14 +46,19 @@ def approval_line(approval: Approval) -> str:
 
     arguments = "(erased)" if isinstance(approval.arguments, Unset) else compact(approval.arguments)
     risk = f"  risk {printable(approval.risk)}" if approval.risk else ""
-    return f"{approval.id}  {approval.state}{risk}  {_tool(approval)} {arguments}"
+    over = _over(approval)
+    return f"{approval.id}  {approval.state}{risk}  {_tool(approval)} {arguments}{f'  ({over})' if over else ''}"
 
 
 def approval_text(approval: Approval, observed_since: int) -> str:
     """All there is to know before one answers."""
     from envace_sdk.tools.finding import printable
 
-    lines = [f"{click.style(approval.id, bold=True)}: {approval.state}", f"run       {printable(approval.run)}"]
+    lines = [f"{click.style(approval.id, bold=True)}: {approval.state}"]
+    if over := _over(approval):
+        again = "it cannot be approved; let the agent make the call again, and it is asked about anew"
+        lines.append(f"{click.style('note', fg='yellow')}      {over}: {again}")
+    lines.append(f"run       {printable(approval.run)}")
     lines.append(f"action    {click.style(_tool(approval), bold=True)}")
     if isinstance(approval.arguments, Unset):
         lines.append("          (its arguments were erased)")
@@ -75,6 +81,17 @@ def approval_text(approval: Approval, observed_since: int) -> str:
         moved = f"{times} observed in this run since: if the world it rests on has moved, it is refused as stale"
         lines.append(f"{click.style('note', fg='yellow')}      {moved}")
     return "\n".join(lines)
+
+
+def _over(approval: Approval) -> str:
+    """Why nobody need answer any more, in words."""
+    from envace_sdk.tools.finding import printable
+
+    if approval.state == "stale":
+        return printable(approval.stale_because)
+    if approval.state == "expired" and approval.expires is not None:
+        return f"its time was over at {_time(approval.expires)}"
+    return ""
 
 
 def _prediction_lines(approval: Approval) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from envace_sdk.json import UNSET, Json
 from envace_sdk.ledger import Approval, Ledger
@@ -18,6 +18,8 @@ from .policy import Decision
 from .prediction import WorldDiff
 
 __all__ = ["Standing", "payload_of", "request", "standing"]
+
+_MOVED: Final = "the world has moved since it was asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ def standing(
     """
     if approval is None or approval.state in {"expired", "used"}:
         return Standing("none")
+    if approval.state == "stale":
+        return Standing("none", _MOVED)
     if approval.state == "rejected":
         by = ", ".join(decision.by for decision in approval.decisions if decision.answer == "reject")
         return Standing("rejected", f"rejected by {by}")
@@ -53,7 +57,7 @@ def standing(
         return _edited(approval, ledger)
     fresh = not approval.stale(world) if approval.replaces is None else _edit_is_fresh(approval, ledger, state)
     if not fresh:
-        return Standing("none", "the world has moved since it was asked for")
+        return Standing("none", _MOVED)
     if approval.state == "pending":
         return Standing("pending")
     unfit = _unfit(approval, approvers)

@@ -40,6 +40,7 @@ from .prediction import Prediction
 from .results import as_result
 from .risk import Risks
 from .verdict import Outcome, Verdict
+from .waiting import Waiting
 from .webhook import Webhook
 
 __all__ = ["Context", "Execute", "Guard", "Read"]
@@ -103,11 +104,13 @@ class Guard(Oversight):
         self.world = KnownWorld(environment, state)
         """The world as the guard knows it from observations."""
         self.journal = Journal(ledger)
+        self._waiting = Waiting(ledger, self.world)
         believed: frozenset[str] = frozenset(getattr(policy, "trusted", ()))
         self._deciding = Deciding(
             journal=self.journal,
             policy=policy,
             world=self.world,
+            waiting=self._waiting,
             forecaster=Forecaster(environment, samples=samples, budget=budget, dry_runs=dry_runs),
             risks=Risks(environment, trusted=believed | frozenset(trusted)),
             shadow=shadow,
@@ -115,7 +118,7 @@ class Guard(Oversight):
             webhooks=self.webhooks,
             spans=self._spans,
         )
-        self._executing = Executing(self.journal, self.world, shadow=shadow, spans=self._spans)
+        self._executing = Executing(self.journal, self.world, self._waiting, shadow=shadow, spans=self._spans)
 
     # Judging
 

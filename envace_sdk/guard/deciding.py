@@ -19,11 +19,12 @@ from .case import Case
 from .forecast import Forecaster
 from .journal import Journal, Progress, Switch
 from .judging import assessed, judged
-from .known import KnownWorld, basis
+from .known import KnownWorld, basis, basis_now
 from .policy import Decision, Policy
 from .prediction import Prediction
 from .risk import Risks
 from .verdict import Verdict
+from .waiting import Waiting
 from .webhook import Webhook
 
 __all__ = ["Deciding", "Judged"]
@@ -66,6 +67,7 @@ class Deciding:
         journal: Journal,
         policy: Policy,
         world: KnownWorld,
+        waiting: Waiting,
         forecaster: Forecaster,
         risks: Risks,
         shadow: bool,
@@ -76,6 +78,7 @@ class Deciding:
         self._journal = journal
         self._policy = policy
         self._world = world
+        self._waiting = waiting
         self._forecaster = forecaster
         self._risks = risks
         self._shadow = shadow
@@ -111,7 +114,7 @@ class Deciding:
             return _Looked(switch, progress)
         # On a later pass the same prediction is judged again: another one might say otherwise than what a person saw.
         known = self._journal.prediction(progress.id)
-        if known is None or known.basis != _basis_now(action, known, state):
+        if known is None or known.basis != basis_now(action, known, state):
             return _Looked(switch, progress)
         return _Looked(switch, progress, known)
 
@@ -181,6 +184,7 @@ class Deciding:
             reasons = (stand.reason, *decision.reasons) if stand.reason else decision.reasons
             decision = replace(decision, reasons=reasons)
             approval = self._ask(case, name, decision, world, context)
+        self._waiting.add(approval.id, case.action, case.prediction)
         payload = asking.payload_of(case, decision, approval.id)
         return replace(plain, reasons=decision.reasons, approval=approval.id), payload
 
@@ -209,7 +213,3 @@ class Deciding:
 
     def _shadow_now(self, looked: _Looked) -> bool:
         return self._shadow and looked.switch.mode == "off"
-
-
-def _basis_now(action: Action, prediction: Prediction, state: State) -> str:
-    return basis(action, prediction.change, state, sure=not prediction.basis.startswith("version "))

@@ -22,6 +22,7 @@ from .prediction import Prediction
 from .results import as_result, failure, labelled
 from .scoring import observed_status, score
 from .verdict import Outcome, Score, Verdict
+from .waiting import Waiting
 
 __all__ = ["Executing", "Going"]
 
@@ -42,9 +43,10 @@ class Going:
 class Executing:
     """Every method blocks, so that what is begun is finished, whatever becomes of the task that waits for it."""
 
-    def __init__(self, journal: Journal, world: KnownWorld, *, shadow: bool, spans: Spans) -> None:
+    def __init__(self, journal: Journal, world: KnownWorld, waiting: Waiting, *, shadow: bool, spans: Spans) -> None:
         self._journal = journal
         self._world = world
+        self._waiting = waiting
         self._shadow = shadow
         self._spans = spans
 
@@ -166,4 +168,6 @@ class Executing:
 
     def _follow(self, action: Action, name: str, result: ToolResult) -> list[EntityChange]:
         before, after = self._world.observe(action.call, result, name=name)
+        if after is not before:
+            self._waiting.review()
         return diff(before, after)

@@ -13,9 +13,9 @@ from envace_sdk.tools.model import ToolCall, ToolResult
 from envace_sdk.world.state import State
 
 from .action import Action
-from .prediction import WorldDiff
+from .prediction import Prediction, WorldDiff
 
-__all__ = ["KnownWorld", "basis"]
+__all__ = ["KnownWorld", "basis", "basis_now"]
 
 _ARGUMENTS = 200
 """Values among the arguments that are looked up as keys."""
@@ -78,6 +78,11 @@ def basis(action: Action, change: WorldDiff, state: State, *, sure: bool = True)
         return digest(found)
     except EvidenceError:
         return f"version {state.version}"
+
+
+def basis_now(action: Action, prediction: Prediction, state: State) -> str:
+    """What the `basis` of a prediction would be in another state: where it differs, the world has moved."""
+    return basis(action, prediction.change, state, sure=not prediction.basis.startswith("version "))
 
 
 def _texts(value: Json) -> list[str]:

@@ -21,6 +21,7 @@ from .known import KnownWorld
 from .record import TrackRecord
 from .results import as_result
 from .verdict import Score
+from .waiting import Waiting
 
 __all__ = ["Oversight"]
 
@@ -34,6 +35,7 @@ class Oversight:
     world: KnownWorld
     """The world as the guard knows it from observations."""
     _executing: Executing
+    _waiting: Waiting
 
     def observe(self, action: Action, result: ToolResult) -> Score | None:
         """Take note of an action that was executed without the guard: its world follows, a prediction is scored.
@@ -57,7 +59,9 @@ class Oversight:
             TamperedError: an entry is not as it was written.
             StoreError: the ledger cannot be read.
         """
-        return followed(self.journal, self.world, since)
+        count = followed(self.journal, self.world, since)
+        self._waiting.review()
+        return count
 
     def settle(self, action: Action, *, by: str, happened: bool, result: ToolResult | None = None) -> None:
         """Say what came of an action that is in doubt, after a person has looked at the real system.

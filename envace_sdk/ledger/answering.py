@@ -15,7 +15,7 @@ from .action import action_digest
 from .approval import OPEN, REFUSED, Answer, Approval
 from .log import Log
 
-__all__ = ["Said", "answer", "check", "edit"]
+__all__ = ["Said", "answer", "check", "edit", "outdate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,11 @@ def answer(log: Log, connection: Connection, asked: Approval, said: Said, replac
         action=asked.action,
         approval=asked.id,
     )
+
+
+def outdate(log: Log, connection: Connection, asked: Approval, reason: str) -> None:
+    """Write that an open request is stale."""
+    log.write(connection, asked.run, "approval_stale", {"reason": reason}, action=asked.action, approval=asked.id)
 
 
 def edit(log: Log, connection: Connection, asked: Approval, arguments: Mapping[str, Json], said: Said) -> Approval:

@@ -14,7 +14,7 @@ from .entry import Entry, parse_time
 __all__ = ["OPEN", "REFUSED", "Answer", "Approval", "Decision", "State", "told"]
 
 Answer = Literal["approve", "reject", "edit"]
-State = Literal["pending", "approved", "rejected", "edited", "expired", "used"]
+State = Literal["pending", "approved", "rejected", "edited", "expired", "stale", "used"]
 
 OPEN: Final = frozenset({"pending", "approved"})
 """States in which an approval may still come to be used."""
@@ -23,7 +23,9 @@ REFUSED: Final[Mapping[State, str]] = {
     "pending": "has not been answered by all who must",
     "rejected": "was rejected",
     "edited": "was edited into another action, which has an approval of its own",
-    "expired": "has expired: ask again",
+    "expired": "has expired: let the agent make the call again, and it is asked about anew",
+    "stale": "is stale, for what it rests on has changed: let the agent make the call again, and it is rehearsed and "
+    "asked about anew",
     "used": "was used before, and allows one action only",
 }
 """What to say of one that does not allow its action."""
@@ -74,6 +76,8 @@ class Approval:
     """The approval that was edited into this one."""
     replaced_by: str | None = None
     """The approval that this one was edited into."""
+    stale_because: str = ""
+    """Why it is stale, if it is."""
     arguments: Json | Unset = UNSET
     """What it shows of the arguments, secrets taken out; UNSET: erased."""
     change: Json = None
@@ -92,6 +96,7 @@ def told(requested: Entry, later: Sequence[Entry], payload: Json | Unset, now: d
     body = requested.body
     decisions = [entry for entry in later if entry.kind == "approval_decided"]
     used = any(entry.kind == "approval_used" for entry in later)
+    stale = next((entry for entry in later if entry.kind == "approval_stale"), None)
     expires = None if body["expires"] is None else parse_time(body["expires"])
     shown = payload if isinstance(payload, dict) else {}
     return Approval(
@@ -101,7 +106,7 @@ def told(requested: Entry, later: Sequence[Entry], payload: Json | Unset, now: d
         digest=body["digest"],
         tool=body["tool"],
         server=body["server"],
-        state=_state(decisions, used, body["needed"], expires, now),
+        state=_state(decisions, "used" if used else "stale" if stale else None, body["needed"], expires, now),
         requested_at=requested.at,
         expires=expires,
         world=body["world"],
@@ -113,6 +118,7 @@ def told(requested: Entry, later: Sequence[Entry], payload: Json | Unset, now: d
         decisions=tuple(Decision(e.body["answer"], e.body["by"], e.at, e.body["via"]) for e in decisions),
         replaces=body["replaces"],
         replaced_by=next((e.body["replaced_by"] for e in decisions if e.body["replaced_by"]), None),
+        stale_because="" if stale is None else str(stale.body["reason"]),
         arguments=shown.get("arguments", UNSET),
         change=shown.get("change"),
         reasons=tuple(shown.get("reasons", ())),
@@ -120,9 +126,15 @@ def told(requested: Entry, later: Sequence[Entry], payload: Json | Unset, now: d
     )
 
 
-def _state(decisions: Sequence[Entry], used: bool, needed: int, expires: datetime | None, now: datetime) -> State:
-    if used:
-        return "used"
+def _state(
+    decisions: Sequence[Entry],
+    ended: Literal["used", "stale"] | None,
+    needed: int,
+    expires: datetime | None,
+    now: datetime,
+) -> State:
+    if ended is not None:
+        return ended
     answers = [entry.body["answer"] for entry in decisions]
     if "reject" in answers:
         return "rejected"

@@ -98,12 +98,11 @@ class Approvals:
         with self._ledger.database.writing() as connection:
             chain.lock(connection, run)
             for earlier in reversed(asking.of_action(self._ledger, connection, action)):
-                if (
-                    (earlier.run, earlier.digest) == (run, digest)
-                    and earlier.state in OPEN
-                    and not earlier.stale(world)
-                ):
+                if (earlier.run, earlier.digest) != (run, digest) or earlier.state not in OPEN:
+                    continue
+                if not earlier.stale(world):
                     return earlier
+                answering.outdate(self._ledger, connection, earlier, "it was asked for again, in another world")
             return asking.ask(self._ledger, connection, run, action, asked, shown)
 
     def get(self, approval: str) -> Approval:
@@ -183,6 +182,25 @@ class Approvals:
         asked = asking.get(self._ledger, connection, approval)
         answering.check(asked, by, answer, self._approvers)
         return asked
+
+    def outdate(self, approval: str, reason: str) -> Approval:
+        """Mark an approval as stale: what its request rests on has changed. One that is settled stays as it is.
+
+        Args:
+            approval: its id.
+            reason: what has changed, in words that hold nothing personal: they stay in the ledger.
+
+        Raises:
+            ApprovalError: it is unknown.
+            StoreError: the database refuses.
+        """
+        with self._ledger.database.writing() as connection:
+            self.lock(connection, approval)
+            asked = asking.get(self._ledger, connection, approval)
+            if asked.state not in OPEN:
+                return asked
+            answering.outdate(self._ledger, connection, asked, reason)
+            return asking.get(self._ledger, connection, approval)
 
     def use(self, approval: str, digest: str, *, world: str | None = None) -> Entry:
         """Use an approval up. `Ledger.commit(approval=…)` does so in the transaction of the commit.

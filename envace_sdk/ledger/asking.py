@@ -78,7 +78,7 @@ def told_by(log: Log, connection: Connection, entries: Sequence[Entry]) -> list[
     """The approvals whose entries these are."""
     later: dict[str | None, list[Entry]] = {}
     for entry in entries:
-        if entry.kind in {"approval_decided", "approval_used"}:
+        if entry.kind in {"approval_decided", "approval_used", "approval_stale"}:
             later.setdefault(entry.approval, []).append(entry)
     return [
         told(

@@ -28,6 +28,7 @@ Kind = Literal[
     "approval_requested",
     "approval_decided",
     "approval_used",
+    "approval_stale",
     "commit",
     "observed",
     "claimed",

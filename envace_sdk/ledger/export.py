@@ -86,5 +86,6 @@ def approval_as_json(approval: Approval) -> dict[str, Json]:
         ],
         "replaces": approval.replaces,
         "replaced_by": approval.replaced_by,
+        "stale_because": approval.stale_because,
     }
     return made if isinstance(approval.arguments, Unset) else {**made, "arguments": approval.arguments}

@@ -22,7 +22,9 @@ from .verify import Verification
 
 __all__ = ["Log", "Run"]
 
-_GUARDED: Final = frozenset({"approval_requested", "approval_decided", "approval_used", "commit", "observed", "erased"})
+_GUARDED: Final = frozenset(
+    {"approval_requested", "approval_decided", "approval_used", "approval_stale", "commit", "observed", "erased"}
+)
 _MOST_BODY: Final = 256 * 1024
 
 

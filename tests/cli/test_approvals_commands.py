@@ -1,4 +1,5 @@
 import json
+from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
@@ -155,3 +156,27 @@ def test_how_the_call_is_expected_to_end_is_shown(path):
     shown = run(path, "show", asked.id).stdout
     assert "predicted not_found (dynamics, confidence 0.90)" in shown
     assert "risk      high: no rule says what it does" in shown
+
+
+def test_what_went_stale_is_not_listed_says_why_and_cannot_be_approved(path, asked):
+    with Ledger.open(path) as ledger:
+        ledger.approvals.outdate(asked.id, "the world has moved")
+    listed = run(path, "list")
+    assert listed.stdout == ""
+    assert "1 expired or went stale before anybody answered: --all" in listed.stderr
+    assert run(path, "list", "--all").stdout.rstrip().endswith("(the world has moved)")
+    assert (
+        "the world has moved: it cannot be approved; let the agent make the call again"
+        in run(path, "show", asked.id).stdout
+    )
+    error = run(path, "approve", asked.id, "--by", "ann").exception
+    assert isinstance(error, ApprovalError)
+    assert error.reason == "stale"
+    assert "let the agent make the call again" in str(error)
+
+
+def test_what_expired_says_when(path):
+    with Ledger.open(path) as ledger:
+        past = ledger.approvals.request("r", "refund", {}, expires=datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
+    assert "its time was over at 2026-01-02 03:04:00Z" in run(path, "show", past.id).stdout
+    assert "(its time was over at 2026-01-02 03:04:00Z)" in run(path, "list", "--all").stdout

@@ -275,3 +275,44 @@ def test_whatever_people_do_an_approval_is_used_at_most_once_and_only_when_all_s
             assert not (answer == "use" and allowed)
     assert uses <= 1
     assert (small.approvals.get(asked.id).state == "used") == bool(uses)
+
+
+def test_what_is_asked_for_again_in_another_world_makes_the_earlier_request_stale(ledger):
+    first = ask(ledger, action="a1", world="w1")
+    ledger.approvals.decide(first.id, "approve", by="ann")
+    second = ask(ledger, action="a1", world="w2")
+    assert second.id != first.id
+    assert ledger.approvals.get(first.id).state == "stale"
+    assert [one.id for one in ledger.approvals.pending()] == [second.id]
+    with refused("stale"):
+        ledger.approvals.use(first.id, first.digest, world="w1")
+    with refused("stale"):
+        ledger.approvals.decide(first.id, "approve", by="bob")
+    assert ask(ledger, action="a1", world="w1").id not in {first.id, second.id}
+    assert ledger.verify().ok
+
+
+def test_a_request_of_another_action_stays_open(small):
+    first = ask(small, action="a1", world="w1")
+    ask(small, action="a2", world="w2")
+    assert small.approvals.get(first.id).state == "pending"
+
+
+def test_only_what_is_open_goes_stale(small):
+    rejected, waiting = ask(small, action="a1"), ask(small, action="a2")
+    small.approvals.decide(rejected.id, "reject", by="ann")
+    assert small.approvals.outdate(rejected.id, "moved").state == "rejected"
+    assert small.approvals.outdate(waiting.id, "moved").stale_because == "moved"
+    assert small.approvals.outdate(waiting.id, "again").stale_because == "moved"
+    with refused("unknown"):
+        small.approvals.outdate("ap_0", "moved")
+
+
+def test_a_stale_request_can_neither_be_rejected_nor_edited_and_says_what_to_do(small):
+    asked = ask(small)
+    small.approvals.outdate(asked.id, "moved")
+    with refused("stale") as error:
+        small.approvals.decide(asked.id, "reject", by="ann")
+    assert "let the agent make the call again" in str(error.value)
+    with refused("stale"):
+        small.approvals.edit(asked.id, {"order": "B"}, by="ann")
