@@ -1,6 +1,7 @@
-"""Micro-batches: sequences of like length together, as many as the token budget allows, shared among processes.
+"""Micro-batches: trees of like size together, as many as the token budget allows, shared among processes.
 
-Axis names: B sequences of a micro-batch, T tokens of its longest, N trained tokens of all of them, flat.
+A tree is a sequence, or several with what they have in common once. Axis names: B trees of a micro-batch, T tokens of
+its largest, N trained tokens of all of them, flat.
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ import torch
 from torch import Tensor
 
 from .rows import ROLES, Row
-from .segments import TokenSequence
+from .segments import Segment, TokenSequence
+from .tree_attention import tree_mask
+from .trees import Tree, grow
 
 __all__ = ["Batch", "MicroBatch", "collate", "plan", "share_out"]
 
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
-    """Sequences that go through the model together."""
+    """What goes through the model together."""
 
-    sequences: tuple[TokenSequence, ...]
+    trees: tuple[Tree, ...]
     adapter: str | None = None
     """Which of the policy's adapters is active; None if it has but one set of weights."""
     is_idle: bool = False
@@ -30,7 +33,7 @@ class MicroBatch:
     @property
     def tokens(self) -> int:
         """How many tokens the model computes, padding included."""
-        return len(self.sequences) * max(map(len, self.sequences))
+        return len(self.trees) * max(map(len, self.trees))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,11 @@ class Batch:
     input_ids: Tensor
     """[B, T], padded on the right."""
     attention_mask: Tensor | None
-    """[B, T]; None where nothing is padded."""
+    """[B, T], what is no padding, or None where nothing is; [B, 1, T, T] where sequences share tokens."""
+    positions: Tensor | None
+    """[B, T], the place of each token in its sequences; None where they share none."""
     predicts: Tensor
-    """[B, T], bool: the position before a trained token, whose hidden state predicts it."""
+    """[N]: the places in the flat [B * T] whose hidden states predict trained tokens."""
     targets: Tensor
     """[N]: the trained tokens, in the order of `predicts`."""
     sampled: Tensor
@@ -58,18 +63,27 @@ class Batch:
     """[N]: index into `ROLES`."""
 
 
-def plan(sequences: Sequence[TokenSequence], budget: int, adapter: str | None = None) -> list[MicroBatch]:
+def plan(
+    sequences: Sequence[TokenSequence], budget: int, adapter: str | None = None, *, share_prefixes: bool = False
+) -> list[MicroBatch]:
     """All sequences in micro-batches of at most `budget` tokens; one that is longer goes alone.
 
     Longest first: what does not fit the memory fails at once, not at the end of a step.
+
+    Args:
+        sequences: what the model is run on.
+        budget: tokens, padding included.
+        adapter: which is active.
+        share_prefixes: compute once what several sequences begin with.
     """
+    trees = grow(sequences, budget) if share_prefixes else [Tree.of(sequence) for sequence in sequences]
     batches: list[MicroBatch] = []
-    current: list[TokenSequence] = []
-    for sequence in sorted(sequences, key=len, reverse=True):
+    current: list[Tree] = []
+    for tree in sorted(trees, key=len, reverse=True):
         if current and (len(current) + 1) * len(current[0]) > budget:
             batches.append(MicroBatch(tuple(current), adapter))
             current = []
-        current.append(sequence)
+        current.append(tree)
     if current:
         batches.append(MicroBatch(tuple(current), adapter))
     return batches
@@ -88,22 +102,29 @@ def share_out(batches: Sequence[MicroBatch], processes: int) -> list[list[MicroB
 
 def collate(batch: MicroBatch, share: Callable[[Row], float], *, pad_id: int, device: torch.device) -> Batch:
     """A micro-batch as tensors; `share` gives the weight of each token of a row."""
-    sequences = batch.sequences
-    longest = max(map(len, sequences))
-    input_ids = torch.full((len(sequences), longest), pad_id)
-    mask = torch.zeros(len(sequences), longest, dtype=torch.long)
-    predicts = torch.zeros(len(sequences), longest, dtype=torch.bool)
+    trees = batch.trees
+    longest = max(map(len, trees))
+    input_ids = torch.full((len(trees), longest), pad_id)
+    positions = torch.zeros(len(trees), longest, dtype=torch.long)
+    mask = torch.zeros(len(trees), longest, dtype=torch.long)
+    predicts: list[int] = []
     targets: list[int] = []
     sampled: list[float] = []
-    segments = [segment for sequence in sequences for segment in sequence.segments]
-    for place, sequence in enumerate(sequences):
-        input_ids[place, : len(sequence)] = torch.tensor(sequence.input_ids)
-        mask[place, : len(sequence)] = 1
-        for segment in sequence.segments:
-            predicts[place, segment.start - 1 : segment.stop - 1] = True
+    segments: list[Segment] = []
+    for place, tree in enumerate(trees):
+        input_ids[place, : len(tree)] = torch.tensor(tree.input_ids)
+        positions[place, : len(tree)] = torch.tensor(tree.positions)
+        mask[place, : len(tree)] = 1
+        for branch in tree.branches:
+            for segment in branch.sequence.segments:
+                segments.append(segment)
+                predicts += (place * longest + node for node in branch.path[segment.start - 1 : segment.stop - 1])
     for segment in segments:
         targets += segment.row.completion_ids
         sampled += segment.row.logprobs or [0.0] * len(segment.row.completion_ids)
+    are_plain = all(len(tree.branches) == 1 for tree in trees)
+    if not are_plain:
+        mask = tree_mask(trees, longest)
     rows = [segment.row for segment in segments]
     repeats = torch.tensor([len(row.completion_ids) for row in rows])
 
@@ -113,7 +134,8 @@ def collate(batch: MicroBatch, share: Callable[[Row], float], *, pad_id: int, de
     return Batch(
         input_ids=input_ids.to(device),
         attention_mask=None if bool(mask.all()) else mask.to(device),
-        predicts=predicts.to(device),
+        positions=None if are_plain else positions.to(device),
+        predicts=torch.tensor(predicts).to(device),
         targets=torch.tensor(targets).to(device),
         sampled=torch.tensor(sampled, dtype=torch.float32).to(device),
         known=per_token([float(bool(row.logprobs)) for row in rows]).bool(),

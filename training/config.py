@@ -126,8 +126,7 @@ class ParameterConfig(Section):
     method: Literal["full", "lora"] = "lora"
     """All weights, or low-rank adapters on every linear layer (LoRA, arXiv 2106.09685)."""
     separate: bool = False
-    """An adapter for each role instead of one for both; needs `lora`. Shared parameters are the reference's better
-    setting."""
+    """An adapter for each role; needs `lora`. The reference does better with parameters that both share."""
     frozen: tuple[Role, ...] = ()
     """Roles that are rolled out but not trained."""
     rank: int = Field(16, ge=1, le=1024)
@@ -159,11 +158,12 @@ class ComputeConfig(Section):
     tokens_per_micro_batch: int = Field(4096, ge=1)
     """The most tokens, padding included, that go through the model at once; the first thing to lower when memory
     runs out. A sequence that is longer goes alone."""
+    share_prefixes: bool = False
+    """Compute once what sequences begin with alike, such as a group's prompt; needs full attention in all layers."""
     gradient_checkpointing: bool = False
     """Recompute activations layer by layer in the backward pass: about a third more time, much less memory."""
     sharding: Literal["none", "full"] = "none"
-    """With several processes: each holds all weights, or its share of weights, gradients and optimizer state
-    (FSDP2)."""
+    """`full`: each of several processes holds but its share of weights, gradients and optimizer state (FSDP2)."""
 
 
 class CheckpointConfig(Section):

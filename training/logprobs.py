@@ -56,12 +56,18 @@ class TokenLogProbs(nn.Module):  # type: ignore[misc,unused-ignore]
         self._chunks = self._head_is_all()
 
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor | None, predicts: Tensor, targets: Tensor
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None,
+        positions: Tensor | None,
+        predicts: Tensor,
+        targets: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        """Log-probabilities and entropies [N] of `targets` [N], which `predicts` [B, T] predicts (see `Batch`)."""
+        """Log-probabilities and entropies [N] of `targets` [N], which the places `predicts` [N] predict (`Batch`)."""
         self._predicts = predicts
+        placed = {} if positions is None else {"position_ids": positions}
         try:
-            logits = self.model(input_ids=input_ids, attention_mask=attention_mask, use_cache=False).logits
+            logits = self.model(input_ids=input_ids, attention_mask=attention_mask, use_cache=False, **placed).logits
         finally:
             self._predicts = None
         hidden, self._hidden = self._hidden, None
@@ -89,9 +95,10 @@ class TokenLogProbs(nn.Module):  # type: ignore[misc,unused-ignore]
         if self._predicts is None:
             return None
         states, *rest = inputs
+        hidden = states.flatten(0, 1).index_select(0, self._predicts)
         if not self._chunks:
-            return (states[self._predicts][None], *rest)
-        self._hidden = states[self._predicts]
+            return (hidden[None], *rest)
+        self._hidden = hidden
         return (states[:1, :1], *rest)
 
     def _head_is_all(self) -> bool:

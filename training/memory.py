@@ -23,9 +23,9 @@ def is_out_of_memory(error: RuntimeError) -> bool:
 
 def memory_limit(error: RuntimeError, batch: MicroBatch, config: TrainConfig) -> MemoryLimitError:
     """The error to raise instead, with the one setting that helps most and costs least."""
-    longest = max(map(len, batch.sequences))
+    longest = max(map(len, batch.trees))
     reason = next((line for line in str(error).splitlines() if line.strip()), "no reason given")
-    size = f"{len(batch.sequences)} x {longest} tokens"
+    size = f"{len(batch.trees)} x {longest} tokens"
     return MemoryLimitError(
         f"out of memory in a micro-batch of {size}: {_advice(batch, longest, config)} ({reason:.200})"
     )
@@ -33,7 +33,7 @@ def memory_limit(error: RuntimeError, batch: MicroBatch, config: TrainConfig) ->
 
 def _advice(batch: MicroBatch, longest: int, config: TrainConfig) -> str:
     compute = config.compute
-    if len(batch.sequences) > 1:
+    if len(batch.trees) > 1:
         lower = max(longest, batch.tokens // 2)
         return f"set compute.tokens_per_micro_batch to {lower} (it is {compute.tokens_per_micro_batch})"
     if not compute.gradient_checkpointing:

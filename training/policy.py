@@ -24,6 +24,7 @@ from .config import TrainConfig
 from .logprobs import TokenLogProbs
 from .processes import Processes
 from .rows import ROLES, Role
+from .tree_attention import require_trees
 
 __all__ = ["Policy", "full_tensor"]
 
@@ -50,6 +51,8 @@ class Policy:
         """What to generate and to export with: `base`, or peft's view of it."""
         if config.compute.gradient_checkpointing:
             _recompute_activations(self.base)
+        if config.compute.share_prefixes:
+            require_trees(self.base)
         self._frozen_copy = self._start_weights(config)
         self.scorer = self._scorer(self.base, config)
         self.vocabulary: int = self.base.get_input_embeddings().weight.shape[0]

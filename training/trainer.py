@@ -216,7 +216,7 @@ class Trainer:
         self, place: int, micro_batch: MicroBatch, work: Work, loss: _Loss, tally: Tally, factor: float
     ) -> None:
         batch = collate(micro_batch, work.share(micro_batch), pad_id=self._pad_id, device=self.processes.device)
-        inputs = batch.input_ids, batch.attention_mask, batch.predicts, batch.targets
+        inputs = batch.input_ids, batch.attention_mask, batch.positions, batch.predicts, batch.targets
         with self.policy.using(micro_batch.adapter):
             if work.needs_reference and place not in work.reference:
                 with torch.no_grad(), self.policy.autocast(), self.policy.reference() as scorer:

@@ -14,6 +14,7 @@ from .policy import Policy
 from .processes import Processes
 from .rows import ROLES, Row
 from .segments import TokenSequence, render
+from .trees import Tree
 
 __all__ = ["Work", "work_for"]
 
@@ -71,12 +72,13 @@ def work_for(
     for sequence in render(computed, config.rendering, apart=apart):
         parts.setdefault(policy.adapter(sequence.segments[0].row.role), []).append(sequence)
     for adapter, sequences in parts.items():
-        batches = plan(sequences, config.compute.tokens_per_micro_batch, adapter)
+        compute = config.compute
+        batches = plan(sequences, compute.tokens_per_micro_batch, adapter, share_prefixes=compute.share_prefixes)
         work.tokens += sum(batch.tokens for batch in batches)
         shares = share_out(batches, processes.count)
         work.batches += shares[processes.rank]
         if policy.is_sharded:
             # A sharded forward pass is a joint effort: whoever has no work left walks along without weight.
             missing = max(map(len, shares)) - len(shares[processes.rank])
-            work.batches += [MicroBatch((min(sequences, key=len),), adapter, is_idle=True)] * missing
+            work.batches += [MicroBatch((Tree.of(min(sequences, key=len)),), adapter, is_idle=True)] * missing
     return work

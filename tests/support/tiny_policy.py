@@ -78,5 +78,15 @@ def growing_rows(turns=4, samples=3, seed=2, gap=2):
     return rows
 
 
+def plainly(model, row, temperature=1.0):
+    """Log-probabilities and entropies of a row's completion, from the logits of everything."""
+    ids = torch.tensor([row.prompt_ids + row.completion_ids])
+    rows = (model(input_ids=ids).logits[0].float() / temperature).log_softmax(-1)
+    start = len(row.prompt_ids)
+    predicted = rows[start - 1 : start - 1 + len(row.completion_ids)]
+    entropy = -(predicted.exp() * predicted).sum(-1)
+    return predicted.gather(-1, ids[0, start:, None])[:, 0], entropy
+
+
 def _ids(random, least, most):
     return tuple(random.randrange(3, VOCABULARY) for _ in range(random.randint(least, most)))

@@ -3,30 +3,21 @@ import torch
 from envace_sdk.training.batches import MicroBatch, collate, plan, share_out
 from envace_sdk.training.logprobs import TokenLogProbs, token_logprobs
 from envace_sdk.training.segments import split, stream
+from envace_sdk.training.trees import Tree
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_policy import VOCABULARY, growing_rows, some_rows, tiny_llama
+from tiny_policy import VOCABULARY, growing_rows, plainly, some_rows, tiny_llama
 from transformers import Gemma2Config, Gemma2ForCausalLM
 
 CPU = torch.device("cpu")
 
 
 def collated(sequences):
-    return collate(MicroBatch(tuple(sequences)), lambda _: 1.0, pad_id=0, device=CPU)
+    return collate(MicroBatch(tuple(map(Tree.of, sequences))), lambda _: 1.0, pad_id=0, device=CPU)
 
 
 def scored(scorer, batch):
-    return scorer(batch.input_ids, batch.attention_mask, batch.predicts, batch.targets)
-
-
-def plainly(model, row, temperature=1.0):
-    """Log-probabilities and entropies of a row's completion, from the logits of everything."""
-    ids = torch.tensor([row.prompt_ids + row.completion_ids])
-    rows = (model(input_ids=ids).logits[0].float() / temperature).log_softmax(-1)
-    start = len(row.prompt_ids)
-    predicted = rows[start - 1 : start - 1 + len(row.completion_ids)]
-    entropy = -(predicted.exp() * predicted).sum(-1)
-    return predicted.gather(-1, ids[0, start:, None])[:, 0], entropy
+    return scorer(batch.input_ids, batch.attention_mask, batch.positions, batch.predicts, batch.targets)
 
 
 @pytest.mark.parametrize("chunk", [2**26, 3 * VOCABULARY])
@@ -116,7 +107,7 @@ def test_per_token_values_follow_their_rows():
     expected = [row.advantage for row in rows for _ in row.completion_ids]
     torch.testing.assert_close(batch.advantages, torch.tensor(expected))
     assert not batch.known.any()
-    assert int(batch.predicts.sum()) == len(batch.targets)
+    assert batch.predicts.shape == batch.targets.shape
 
 
 @given(st.integers(1, 30), st.integers(1, 60), st.integers(1, 5))
@@ -124,7 +115,7 @@ def test_every_sequence_is_in_one_micro_batch_of_one_process(count, budget, proc
     sequences = split(some_rows(count))
     batches = plan(sequences, budget)
     shares = share_out(batches, processes)
-    found = [sequence for share in shares for batch in share for sequence in batch.sequences]
+    found = [sequence for share in shares for batch in share for tree in batch.trees for sequence in tree.sequences]
     assert sorted(map(id, found)) == sorted(map(id, sequences))
     for batch in batches:
-        assert batch.tokens <= budget or len(batch.sequences) == 1
+        assert batch.tokens <= budget or len(batch.trees) == 1
