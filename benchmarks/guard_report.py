@@ -112,7 +112,7 @@ async def play(
     random = Random(seed)
     calls = calls_of(environment, rounds, random)
     with Ledger.open(folder / f"{toolset}{'-inferred' if inferred else ''}.db") as ledger:
-        guard = Guard(knows, ledger, parse_policy(POLICIES[toolset]), shadow=True)
+        guard = Guard(knows, ledger, parse_policy(POLICIES[toolset]), shadow=True, complete=True)
         for number, call in enumerate(calls):
             if random.random() < unseen:
                 await environment.call(real, call)
@@ -129,7 +129,7 @@ async def drift(toolset: str, folder: Path, *, before: int = 30, most: int = 20)
     tool = calls[0].name
     found = Played(GuardReport(()), len(calls))
     with Ledger.open(folder / f"{toolset}-drift.db") as ledger:
-        guard = Guard(environment, ledger, parse_policy(POLICIES[toolset]), shadow=True)
+        guard = Guard(environment, ledger, parse_policy(POLICIES[toolset]), shadow=True, complete=True)
         for number, call in enumerate(calls):
             kind = await _run(guard, environment, real, call, f"{number}", refuse=number >= before)
             since = number - before + 1

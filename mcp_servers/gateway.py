@@ -62,6 +62,8 @@ class Options:
     """Rules of what the tools do, where the toolset has none of its own."""
     seed_data: tuple[str, ...] = ()
     """What is known of the real world at the start."""
+    complete: bool = False
+    """Whether that is all there is, so that what is not in it is missing."""
     policy: Path | None = None
     ledger: str | None = None
     model: str | None = None
@@ -136,6 +138,7 @@ def guarding(options: Options) -> Iterator[tuple[Guard, str]]:
                 policy,
                 samples=options.samples,
                 shadow=options.shadow,
+                complete=options.complete,
                 trusted=[options.name or environment.toolset.name] if options.trust_hints else (),
                 asked_by=options.asked_by,
                 webhooks=webhooks,

@@ -62,6 +62,7 @@ own exit code is passed on.
 @click.option("--tools", metavar="SOURCE", help="What to rehearse with; default: what the server lists.")
 @click.option("--dynamics", type=_FILE, metavar="FILE", help="Rules of what the tools do, to rehearse by.")
 @click.option("--seed-data", multiple=True, metavar="FILE", help="What is known at the start: .json, .jsonl, .csv …")
+@click.option("--complete", is_flag=True, help="That is all there is at the start: what is not in it is missing.")
 @click.option(
     "--ledger", envvar="ENVACE_LEDGER", show_envvar=True, metavar="FILE|URL", help="Default: your own ledger."
 )

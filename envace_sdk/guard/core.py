@@ -73,6 +73,8 @@ class Guard(Oversight):
         dry_runs: by pattern of tool names, the provider's own dry run.
         shadow: judge and write down, but never stop anything; only the kill switch does.
         state: the world as it is known, if not the environment's start.
+        complete: whether that is all there is, so that what is not in it is missing. Otherwise it is unknown how a call
+            ends that looks for what was never observed.
         trusted: servers whose annotations are believed, besides those of the policy; "" is the one without a name.
         asked_by: whom the agent acts for; under the four-eyes principle, that person may not approve.
         webhooks: are told of each approval that is requested.
@@ -90,6 +92,7 @@ class Guard(Oversight):
         dry_runs: Mapping[str, DryRun] | None = None,
         shadow: bool = False,
         state: State | None = None,
+        complete: bool = False,
         trusted: Sequence[str] = (),
         asked_by: str = "",
         webhooks: Sequence[Webhook] = (),
@@ -101,7 +104,7 @@ class Guard(Oversight):
         self.shadow = shadow
         self.webhooks = tuple(webhooks)
         self._spans = spans or Spans()
-        self.world = KnownWorld(environment, state)
+        self.world = KnownWorld(environment, state, complete=complete)
         """The world as the guard knows it from observations."""
         self.journal = Journal(ledger)
         self._waiting = Waiting(ledger, self.world)

@@ -101,7 +101,7 @@ class Deciding:
         prediction = looked.prediction
         if prediction is None:
             with self._spans.rehearsal(action.name, conversation=action.thread) as mark:
-                prediction = await self._forecaster.predict(action, state)
+                prediction = self._world.doubted(await self._forecaster.predict(action, state))
                 mark.set_attribute("envace.rehearsal.layer", prediction.layer)
                 mark.set_attribute("envace.rehearsal.samples", prediction.samples)
             if not prediction.basis:

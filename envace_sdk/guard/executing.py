@@ -153,7 +153,8 @@ class Executing:
         """Let the known world follow, and score the prediction. What fails here leaves the outcome as it is."""
         try:
             changed = self._follow(action, name, result)
-            if prediction is None or prediction.kind == "none":
+            self._world.note_missing(prediction, result)
+            if prediction is None or prediction.kind == "none" or prediction.unseen:
                 return None
             found = score(prediction, result, changed)
             why = "; ".join(found.differences)

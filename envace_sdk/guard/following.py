@@ -37,7 +37,10 @@ def followed(journal: Journal, world: KnownWorld, since: datetime | None) -> int
             continue
         try:
             call = ToolCall(str(entry.body["tool"]), dict(payload["arguments"]))
-            world.observe(call, restored(payload["result"]), name=entry.action)
+            result = restored(payload["result"])
+            world.observe(call, result, name=entry.action)
+            if result.is_error:
+                world.note_missing(journal.prediction(entry.action), result)
         except EnvaceError as error:
             logger.warning("entry %d of run %s cannot be followed: %s", entry.seq, entry.run, error)
             continue

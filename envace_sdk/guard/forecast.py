@@ -115,6 +115,7 @@ class Forecaster:
             kind="rehearsal",
             answer=shortened(first.result.first_text),
             reason="; ".join(filter(None, [first.reason, *failures])),
+            unseen=tuple(sorted(first.unseen, key=str)),
             basis=basis(action, change, state, sure=sure),
         )
 
@@ -184,6 +185,7 @@ def _dry(answered: ToolResult, rehearsed: Prediction) -> Prediction:
         layer="dry_run",
         kind="dry_run",
         samples=rehearsed.samples + 1,
+        unseen=(),
         answer=shortened(answered.first_text),
         reason="the provider's own dry run says so"
         + ("" if agrees or rehearsed.kind == "none" else f"; the rehearsal expected {rehearsed.status}"),

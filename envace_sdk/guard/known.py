@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 
 from envace_sdk.errors import EvidenceError
 from envace_sdk.evidence.canonical import digest
 from envace_sdk.json import Json
 from envace_sdk.rehearse import Environment
 from envace_sdk.tools.model import ToolCall, ToolResult
+from envace_sdk.world.answer import Touch
 from envace_sdk.world.state import State
 
 from .action import Action
 from .prediction import Prediction, WorldDiff
+from .scoring import observed_status
 
 __all__ = ["KnownWorld", "basis", "basis_now"]
 
 _ARGUMENTS = 200
 """Values among the arguments that are looked up as keys."""
+_MISSING = 10_000
+"""Things that are known to be missing."""
 
 
 class KnownWorld:
-    """A state that follows observations; may be used from any thread. Its states never change, so each is a fork."""
+    """A state that follows observations; may be used from any thread. Its states never change, so each is a fork.
 
-    def __init__(self, environment: Environment, state: State | None = None) -> None:
+    Args:
+        environment: what follows.
+        state: where it begins; default: the environment's start.
+        complete: whether it begins with all that is real.
+    """
+
+    def __init__(self, environment: Environment, state: State | None = None, *, complete: bool = False) -> None:
         self.environment = environment
+        self.complete = complete
+        """Whether all that is real is known, so that what is not known is not there."""
+        self._missing: dict[Touch, None] = {}
         self._state = environment.start if state is None else state
         self._lock = threading.Lock()
         self._followed: set[str] = set()
@@ -54,6 +68,30 @@ class KnownWorld:
             if name:
                 self._followed.add(name)
             return before, self._state
+
+    def doubted(self, prediction: Prediction) -> Prediction:
+        """A prediction, as far as the world bears it: that something is not found can be said of what was observed to
+        be missing, or of a world that is known whole. Of any other, nothing is known.
+        """
+        if not prediction.unseen:
+            return prediction
+        if self.complete or any(touch in self._missing for touch in prediction.unseen):
+            return replace(prediction, unseen=())
+        names = [f"{name}/{key}" if key is not None else name for name, key in prediction.unseen]
+        reason = f"the guard has not seen {', '.join(names)}, which does not say that it is not there"
+        return replace(prediction, status="unknown", confidence=0.0, answer="", reason=reason)
+
+    def note_missing(self, prediction: Prediction | None, result: ToolResult) -> None:
+        """Keep that what a call looked for was found to be missing: the one thing, or those that the answer names."""
+        if prediction is None or not prediction.unseen or observed_status(result) != "not_found":
+            return
+        named = [touch for touch in prediction.unseen if touch[1] is not None]
+        if len(prediction.unseen) > 1:
+            named = [touch for touch in named if str(touch[1]) in result.first_text]
+        with self._lock:
+            self._missing |= dict.fromkeys(named)
+            while len(self._missing) > _MISSING:
+                del self._missing[next(iter(self._missing))]
 
     def restore(self, state: State) -> None:
         """Take another state for the known one."""

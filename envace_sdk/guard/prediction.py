@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from envace_sdk.errors import EvidenceError
 from envace_sdk.json import UNSET, Json
 from envace_sdk.rehearse import Outcome
+from envace_sdk.world.answer import Touch
 from envace_sdk.world.diff import EntityChange, render
 
 __all__ = ["Prediction", "PredictionKind", "WorldDiff", "shortened"]
@@ -103,6 +104,9 @@ class Prediction:
     answer: str = ""
     """The rehearsed answer as text, cut; for people, never for the model as it is."""
     reason: str = ""
+    unseen: tuple[Touch, ...] = ()
+    """What the call looks for and was never observed, neither to be there nor to be missing: why nothing is predicted.
+    """
     basis: str = ""
     """Digest of what it read and would change: once that differs, the world has moved."""
 
@@ -114,6 +118,8 @@ class Prediction:
     def __str__(self) -> str:
         if self.kind == "none":
             return f"not predicted{f': {self.reason}' if self.reason else ''}"
+        if self.unseen:
+            return f"{self.status}: {self.reason}"
         said = f"{self.status} ({self.layer}, confidence {self.confidence:.2f}"
         if self.samples > 1:
             said += f", {self.disagreement:.0%} of {self.samples} samples disagree"
@@ -132,6 +138,7 @@ class Prediction:
             "kind": self.kind,
             "answer": self.answer,
             "reason": self.reason,
+            "unseen": [list(touch) for touch in self.unseen],
             "basis": self.basis,
         }
 
@@ -143,8 +150,9 @@ class Prediction:
             EvidenceError: it is not that.
         """
         try:
-            return cls(**{**data, "change": WorldDiff.from_json(data["change"])})
-        except (KeyError, TypeError, AttributeError) as error:
+            unseen = tuple((str(name), key) for name, key in data.get("unseen", ()))
+            return cls(**{**data, "change": WorldDiff.from_json(data["change"]), "unseen": unseen})
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise EvidenceError(f"the ledger holds something that is not a prediction: {error!r:.200}") from error
 
 

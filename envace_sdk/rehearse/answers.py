@@ -7,6 +7,7 @@ from random import Random
 from envace_sdk.json import UNSET, Json, Unset
 from envace_sdk.jsonschema import compile_schema, generate
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
+from envace_sdk.world.answer import Touch
 from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.interpret import Answer
 from envace_sdk.world.state import State
@@ -30,8 +31,11 @@ def present(answer: Answer, call: ToolCall, context: Context, layer: Layer, dyna
     """
     rule, tool = answer.rule, context.tool
     confidence, reason, writes, state = answer.confidence, rule.reason, answer.writes, answer.state
+    unseen: frozenset[Touch] = frozenset()
     if answer.error is not None:
         result, state = ToolResult.text(answer.error, is_error=True), context.state
+        if answer.outcome == "not_found":
+            unseen = frozenset(touch for touch in answer.reads if _is_unseen(touch, state))
     elif answer.is_text and tool.output_schema is None:
         result = ToolResult.text(answer.value)
     else:
@@ -50,7 +54,12 @@ def present(answer: Answer, call: ToolCall, context: Context, layer: Layer, dyna
                 return Rehearsal(result, context.state, layer, "conflict", confidence, reason)
         text = answer.value if answer.is_text else None
         result = ToolResult.json(value, structured=tool.output_schema is not None, text=text)
-    return Rehearsal(result, state, layer, answer.outcome, confidence, reason, writes=writes)
+    return Rehearsal(result, state, layer, answer.outcome, confidence, reason, writes=writes, unseen=unseen)
+
+
+def _is_unseen(touch: Touch, state: State) -> bool:
+    collection, key = state.collection(touch[0]), touch[1]
+    return key is None or (key not in collection and not collection.was_removed(key))
 
 
 def fit(tool: Tool, known: Json | Unset, call: ToolCall, state: State, random: Random) -> Json:

@@ -67,6 +67,9 @@ class Rehearsal:
     """What the call wrote, where the layer knows; None: whatever differs between the states."""
     fixture: Fixture | None = None
     """The recorded call that was answered from, if one was."""
+    unseen: frozenset[Touch] = frozenset()
+    """Of a not-found error, what was looked for and was never in this world. Only of a world that is known whole does
+    that say that it is missing."""
     told: str = ""
     """The recorded episode whose precedent the answer follows, if it follows one."""
     fault: str | None = None
