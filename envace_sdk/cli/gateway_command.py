@@ -12,11 +12,11 @@ import click
 from .extras import listening_address, load
 from .tools_options import oauth_access_options, target_of
 
-__all__ = ["gateway"]
+__all__ = ["ACCESS", "gateway"]
 
 TOKEN = "ENVACE_GATEWAY_TOKEN"  # noqa: S105  the name of a variable
 
-_ACCESS = (
+ACCESS = (
     "header",
     "env",
     "token",
@@ -35,7 +35,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     epilog="""\b
 Examples:
   envace-sdk gateway -- npx -y @modelcontextprotocol/server-filesystem ~/Documents
-      put this where your client's configuration has the server's own command
+      put this where your client's configuration has the server's own command;
+      `envace-sdk client-config --gateway -- npx …` writes it
   envace-sdk gateway --policy policy.yaml --tools ./twin -- my-server
       your rules, and rehearsals by a toolset that has some of its own
   envace-sdk gateway --policy policy.yaml --upstream https://mcp.example.com/mcp --token "$TOKEN"
@@ -146,7 +147,7 @@ def gateway(
         from envace_sdk.world.clock import parse_clock
 
         options["known_since"] = parse_clock(known_since, "--known-since")
-    access = {name: options.pop(name) for name in _ACCESS}
+    access = {name: options.pop(name) for name in ACCESS}
     given = (upstream,) if upstream is not None else tuple(server)
     if upstream is not None and server:
         raise click.UsageError("give a command or --upstream URL, not both")

@@ -1,7 +1,9 @@
+import asyncio
 import json
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -131,3 +133,100 @@ def test_help_teaches_by_examples():
     _, out, _ = run("--help")
     assert "Examples:" in out
     assert "Exit codes:" in out
+
+
+def guarded(client, *words):
+    code, out, said = run("--gateway", "--client", client, "--name", "shop", "--", *words)
+    assert code == 0, said
+    document = tomllib.loads(out) if client == "codex" else json.loads(out)
+    [servers] = document.values()
+    return servers["shop"], said
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "policy.yaml").write_text("rules: []")
+    (tmp_path / "twin").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ENVACE_LEDGER", raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_every_client_can_start_a_gateway_from_any_folder(client, folder):
+    words = ["--policy", "policy.yaml", "--tools", "twin", "--ledger", "l.db", "--shadow"]
+    given, _ = guarded(client, *words, "--seed-data", "orders=o.csv", "--", sys.executable, "server.py", "--loud")
+    assert given["args"] == [
+        "gateway",
+        *("--policy", f"{folder}/policy.yaml", "--tools", f"{folder}/twin", "--seed-data", f"orders={folder}/o.csv"),
+        *("--ledger", f"{folder}/l.db", "--shadow", "--cwd", str(folder), "--", sys.executable, "server.py", "--loud"),
+    ]
+    assert subprocess.run([given["command"], "--version"], capture_output=True, check=True).returncode == 0
+
+
+def test_what_the_environment_says_of_a_gateway_is_written_down_and_its_secrets_are_not(folder, monkeypatch):
+    monkeypatch.setenv("ENVACE_LEDGER", "mine.db")
+    monkeypatch.setenv("ENVACE_WEBHOOK_SECRET", "s3cret")
+    given, _ = guarded("generic", "server")
+    assert given["args"] == ["gateway", "--ledger", f"{folder}/mine.db", "--cwd", str(folder), "--", "server"]
+
+
+def test_names_urls_and_ledgers_that_are_no_paths_stay_as_they_are(folder):
+    given, _ = guarded("generic", "--tools", "retail", "--ledger", "postgresql://h/d", "--cwd", ".", "--", "server")
+    assert given["args"][1:7] == ["--tools", "retail", "--ledger", "postgresql://h/d", "--cwd", str(folder)]
+
+
+def test_a_gateway_before_a_url_is_pointed_at_and_how_to_start_it_is_said(folder):
+    given, said = guarded("vscode", "--upstream", "https://example.com/mcp", "--http", "127.0.0.1:9000")
+    assert given == {"type": "http", "url": "http://127.0.0.1:9000/mcp"}
+    assert "envace-sdk gateway --upstream https://example.com/mcp --http 127.0.0.1:9000" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["npx", "-y", "@modelcontextprotocol/server-filesystem", "/tmp"], "filesystem"),
+        (["python3.11", "orders_server.py"], "orders_server"),
+        (["uvx", "mcp-server-git@1.2", "--repository", "."], "mcp-server-git"),
+        (["--upstream", "https://mcp.example.com/mcp"], "mcp-example-com"),
+        (["--name", "my shop", "--", "server"], "my-shop"),
+    ],
+)
+def test_a_gateway_is_called_after_its_server(words, name, folder):
+    code, out, _ = run("--gateway", "--", *words)
+    assert code == 0
+    assert list(json.loads(out)["mcpServers"]) == [name]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ([], "name the tools: SOURCE"),
+        (["--gateway"], "needs what it stands before"),
+        (["--gateway", "--", "--shadow"], "give a command after --"),
+        (["--gateway", "--", "--policy", "none.yaml", "server"], "File 'none.yaml' does not exist"),
+        (["--gateway", "--", "--no-such-option", "server"], "--no-such-option"),
+        (["--gateway", "--", "--api", "127.0.0.1:1"], "--api serves no MCP"),
+        (["--gateway", "--url", URL, "--", "server"], "--gateway has its own --upstream"),
+    ],
+)
+def test_a_wrong_command_line_of_a_gateway_says_what_to_do(words, why, folder):
+    code, out, said = run(*words)
+    assert (code, out) == (2, "")
+    assert why in said
+
+
+@pytest.mark.slow
+def test_the_entry_of_a_gateway_starts_it_from_a_folder_of_the_clients_own(folder, monkeypatch):
+    from mcp import Client, StdioServerParameters
+
+    example = Path(__file__).parents[2] / "examples" / "gateway"
+    monkeypatch.chdir(example)
+    words = ["--policy", "policy.yaml", "--dynamics", "dynamics.yaml", "--ledger", str(folder / "l.db")]
+    given, _ = guarded("generic", *words, "--", sys.executable, "orders_server.py", str(folder / "orders.db"))
+
+    async def listed():
+        async with Client(StdioServerParameters(command=given["command"], args=given["args"], cwd="/")) as client:
+            return [tool.name for tool in (await client.list_tools()).tools]
+
+    assert "refund_order" in asyncio.run(listed())

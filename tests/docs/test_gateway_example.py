@@ -3,8 +3,10 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from functools import reduce
 from pathlib import Path
 
 import click
@@ -28,22 +30,35 @@ def test_the_example_prints_what_the_page_shows_and_its_commands_work_afterwards
     assert f"$ python examples/gateway/agent.py shop\n{run.stdout}```" in PAGE
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    later = [command for command in COMMAND.findall(PAGE) if not re.search(r" gateway |\$", command)]
+    later = [command for command in COMMAND.findall(PAGE) if not re.search(r" gateway | client-config |\$", command)]
     assert len(later) == 4
     for command in later:
         result = CliRunner().invoke(cli, shlex.split(command)[1:])
         assert result.exit_code == 0, f"{command}\n{result.output}"
 
 
-def test_every_gateway_that_is_shown_has_options_that_there_are():
-    configured = json.loads((ROOT / "examples" / "gateway" / "client.json").read_text())["mcpServers"]["orders"]
-    helps = [command for command in COMMAND.findall(PAGE) if " gateway " in command]
-    shown = [shlex.split(command, comments=True)[2:] for command in helps] + [configured["args"][1:]]
-    assert len(shown) == 4
-    for words in shown:
-        known = [word for word in words if word != "policy.yaml"]
-        known = [word for word in known if word != "--policy"]  # the file is not here
-        assert gateway.make_context("gateway", known).params is not None
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    """A folder of the example's files, in which the commands of the page are given."""
+    shutil.copytree(ROOT / "examples" / "gateway", tmp_path / "shop")
+    monkeypatch.chdir(tmp_path / "shop")
+    monkeypatch.delenv("ENVACE_LEDGER", raising=False)
+    return tmp_path / "shop"
+
+
+@pytest.mark.parametrize("command", [one for one in COMMAND.findall(PAGE) if one.startswith("envace-sdk gateway ")])
+def test_a_gateway_that_is_shown_has_options_that_there_are(command, shop):
+    words = shlex.split(command, comments=True)[2:]
+    assert gateway.make_context("gateway", words).params is not None
+
+
+def test_the_configuration_that_is_shown_is_the_one_that_is_written(shop):
+    [command] = [one for one in COMMAND.findall(PAGE) if " client-config " in one]
+    written = json.loads(CliRunner().invoke(cli, shlex.split(command)[1:]).stdout)["mcpServers"]["orders"]
+    shown = json.loads((shop / "client.json").read_text())["mcpServers"]["orders"]
+    places = {"/home/ann/shop": str(shop), "/home/ann/.venv/bin/python": shutil.which("python")}
+    assert written["args"] == [reduce(lambda word, one: word.replace(*one), places.items(), a) for a in shown["args"]]
+    assert Path(written["command"]).name == Path(shown["command"]).name
 
 
 def test_every_option_of_the_page_is_one():
