@@ -192,7 +192,7 @@ def test_what_is_shown_later_of_a_new_thing_was_given_to_it_by_its_maker():
 
 
 def test_belief_tells_what_is_known_for_certain():
-    belief = Belief({"cards": {"1": {"text": "old"}}}, {"cards": "id"})
+    belief = Belief({"cards": {"0": {}, "1": {"text": "old"}, "9": {}}}, {"cards": "id"})
     assert belief.document("cards", 1) == {"id": "1", "text": "old"}
     assert belief.document("cards", "2") is None
     assert belief.document("cards", None) is None
@@ -200,4 +200,6 @@ def test_belief_tells_what_is_known_for_certain():
     assert (thing.assumed, thing.exists, belief.thing("cards", "2").exists) == (True, True, None)
     thing.forget()
     assert belief.document("cards", 1) == {"id": "1"}
-    assert [thing.key for thing in belief.things("cards")] == ["1", "2"]
+    assert [thing.key for thing in belief.heard_of("cards")] == ["1", "2"]
+    assert belief.document("cards", "0") == {"id": "0"}
+    assert [thing.key for thing in belief.heard_of("cards")] == ["0", "1", "2"]

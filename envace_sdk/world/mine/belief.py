@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -84,7 +84,12 @@ class Thing:
 
 
 class Belief:
-    """The things of one episode."""
+    """The things of one episode.
+
+    Args:
+        start: by kind and the text of its key, what there is in the beginning.
+        keys: by kind, the field that holds the key.
+    """
 
     def __init__(
         self,
@@ -92,13 +97,13 @@ class Belief:
         keys: Mapping[str, str] | None = None,
     ) -> None:
         self._keys = keys or {}
-        self._things: dict[str, dict[str, Thing]] = {SESSION: {"": Thing(SESSION, "", exists=True)}}
-        for kind, documents in (start or {}).items():
-            for key, document in documents.items():
-                thing = self.thing(kind, key)
-                thing.fields.update(document)
-                thing.exists = True
-                thing.assumed = True
+        self._start = start or {}
+        session = Thing(SESSION, "", exists=True)
+        self._things: dict[str, dict[str, Thing]] = {SESSION: {"": session}}
+        """Those that anything was heard of in the episode: of a large start, most episodes touch little."""
+        for document in self._start.get(SESSION, {}).values():
+            session.fields.update(document)
+            session.assumed = True
 
     @property
     def session(self) -> Thing:
@@ -113,16 +118,27 @@ class Belief:
         text = key_text(key)
         found = held.get(text)
         if found is None:
-            found = held[text] = Thing(kind, key)
+            found = held[text] = self._begun(kind, text) or Thing(kind, key)
         return found
+
+    def _begun(self, kind: str, text: str) -> Thing | None:
+        """The thing as it is in the beginning, if it is there."""
+        document = self._start.get(kind, {}).get(text)
+        return None if document is None else Thing(kind, text, dict(document), exists=True, assumed=True)
 
     def find(self, kind: str, key: Json) -> Thing | None:
         """The thing of that name, if anything was heard of it."""
-        return self.session if kind == SESSION else self._things.get(kind, {}).get(key_text(key))
+        if kind == SESSION:
+            return self.session
+        text = key_text(key)
+        known = text in self._things.get(kind, {}) or text in self._start.get(kind, {})
+        return self.thing(kind, text) if known else None
 
-    def things(self, kind: str) -> Iterator[Thing]:
-        """All that anything was heard of, in that order."""
-        yield from list(self._things.get(kind, {}).values())
+    def heard_of(self, kind: str) -> list[Thing]:
+        """All that anything was heard of in the episode: what there was in the beginning, then in that order."""
+        held, begun = self._things.get(kind, {}), self._start.get(kind, {})
+        first = [held[text] for text in begun if text in held] if begun else []
+        return [*first, *(thing for text, thing in held.items() if text not in begun)]
 
     def document(self, kind: str, key: Json) -> dict[str, Json] | None:
         """The fields of a thing that is there; None of one that is not, or that nothing is known of."""

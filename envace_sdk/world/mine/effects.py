@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 __all__ = ["Effects", "Existence", "Name", "Place"]
@@ -40,12 +39,6 @@ class Effects:
             and (tool, name, what) not in self.spared
             and (tool, name, what) not in self.sets
         )
-
-    def sets_of(self, tool: str, name: str) -> Iterator[tuple[str, str]]:
-        """The fields of a thing that a tool is known to set, with their expressions."""
-        for (by, of, what), source in self.sets.items():
-            if by == tool and of == name:
-                yield what, source
 
 
 @dataclass(slots=True)

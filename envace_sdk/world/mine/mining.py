@@ -146,10 +146,10 @@ class Miner:
                 self._hidden,
             )
             self._start = self._beginnings.documents()
-            _, moments = self._track()
+            _, moments = self._track(whole=False)
             self._existence = learn_existence(moments, self._failures)
             # What errors say of existence makes more of every call: it is followed again.
-            tracker, moments = self._track()
+            tracker, moments = self._track(whole=False)
             changed = learn_removals(tracker, moments, self._existence, self._effects, self._verbs)
             size = self._size()
             self._effects = self._learn_effects(
@@ -225,8 +225,8 @@ class Miner:
             (site.tool, f"{site.path}.{what}".lstrip(".")): what for site in sites for what in sorted(self._places())
         }
 
-    def _track(self) -> tuple[Tracker, list[Moment]]:
-        """Every call, with what is known before and after it."""
+    def _track(self, *, whole: bool = True) -> tuple[Tracker, list[Moment]]:
+        """Every call, with what is known before it, and after it if `whole`."""
         tracker = Tracker(
             self._structure,
             self._casts,
@@ -237,7 +237,7 @@ class Miner:
             points=self._points,
             hidden=self._hidden,
         )
-        return tracker, [moment for episode in self._episodes for moment in tracker.follow(episode)]
+        return tracker, [moment for episode in self._episodes for moment in tracker.follow(episode, whole=whole)]
 
     def _rule(self, learned: Learned) -> ToolRule:
         return rule_of(learned, self._structure, self._effects, self._existence, self._hidden, self._phrases)

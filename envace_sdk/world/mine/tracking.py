@@ -8,7 +8,7 @@ from envace_sdk.json import UNSET, Json, Unset
 from envace_sdk.world.keys import key_text
 
 from .belief import EXISTS, Belief, Suspect, Thing, accuse
-from .effects import Effects, Existence
+from .effects import Effects, Existence, Name
 from .episodes import Episode, Step
 from .evaluating import evaluate
 from .failures import Failures
@@ -58,16 +58,20 @@ class Tracker:
         self._existence = existence or Existence()
         self._points = points or {}
         self._hidden = hidden or Hidden()
+        self._sets: dict[Name, list[tuple[str, str]]] = {}
+        """What a tool is known to set of a thing: the fields, with their expressions."""
+        for (tool, name, what), source in effects.sets.items():
+            self._sets.setdefault((tool, name), []).append((what, source))
 
     def run(self, episodes: Sequence[Episode]) -> Evidence:
         """Follow episodes for what they show alone."""
         for episode in episodes:
-            for _ in self.follow(episode):
+            for _ in self.follow(episode, whole=False):
                 pass
         return self.evidence
 
-    def follow(self, episode: Episode) -> Iterator[Moment]:
-        """Each call of the episode, before what it shows is known here."""
+    def follow(self, episode: Episode, *, whole: bool = True) -> Iterator[Moment]:
+        """Each call of the episode, before what it shows is known here; with what is known after it, if `whole`."""
         belief = Belief(self._start, {name: kind.key for name, kind in self.structure.kinds.items() if name != SESSION})
         belief.session.fields.update(self._points.get(episode.name, {}))
         self.evidence.begin()
@@ -78,9 +82,10 @@ class Tracker:
             if step.ok:
                 self._take_effect(moment)
             belief.session.fields.update(self._hidden.after(step))
-            moment.after.update(moment.cast.scope(step.args, belief)[0])
-            if step.ok:
-                self._list(moment)
+            if whole:
+                moment.after.update(moment.cast.scope(step.args, belief)[0])
+                if step.ok:
+                    self._list(moment)
             yield moment
             if step.ok:
                 self._observe(moment)
@@ -103,7 +108,7 @@ class Tracker:
         for kind in {site.kind for site in listed}:
             moment.things[kind] = {
                 key_text(thing.key): moment.belief.whole(thing)
-                for thing in moment.belief.things(kind)
+                for thing in moment.belief.heard_of(kind)
                 if thing.exists and not thing.assumed
             }
         if listed:
@@ -161,7 +166,7 @@ class Tracker:
         """Set the fields that the call is known to set; suspect it of changing the others, unless it spares them."""
         tool, name, effects = suspect.step.tool, suspect.named.name, self.effects
         new: dict[str, Json] = {}
-        for what, source in effects.sets_of(tool, name):
+        for what, source in self._sets.get((tool, name), ()):
             value = evaluate(source, suspect.scope)
             if value is UNSET:
                 accuse(thing, what, suspect)
@@ -190,7 +195,7 @@ class Tracker:
 
     def _miss(self, site: Site, shown: set[str], moment: Moment) -> None:
         """What is not in the list of the place it lay in is gone, if there is a call that may have taken it away."""
-        for thing in moment.belief.things(site.kind):
+        for thing in moment.belief.heard_of(site.kind):
             text = key_text(thing.key)
             if not thing.exists or text in shown or not self._suspects(thing, EXISTS, moment.step):
                 continue
