@@ -81,6 +81,7 @@ def list_(source: str | None, form: str, **access: Any) -> None:
 Examples:
   envace-sdk tools lint ./tools.json
   envace-sdk tools lint --strict --format json ./tools.json     for CI
+  envace-sdk tools lint schemas/                                each toolset in a folder of them
   envace-sdk tools lint https://mcp.example.com/mcp --token "$TOKEN"
   curl -s https://api.example.com/openapi.json | envace-sdk tools lint -
 \b
@@ -98,19 +99,33 @@ Exit codes: 0 no errors; 1 errors (with --strict: any finding); 2 wrong command 
 def lint(source: str, strict: bool, errors_only: bool, form: str, **access: Any) -> None:
     """Say what is wrong with the tools of SOURCE: where, by which rule, and what mends it.
 
-    Of a folder with a dynamics.yaml, each rule in it is compiled too.
+    Of a folder with a dynamics.yaml, each rule in it is compiled too. Of a folder of toolsets, each is judged; as JSON,
+    they are a list.
     """
+    from envace_sdk.tools.folders import toolsets_in
+
     from .tools_print import findings_text, summary
 
-    toolset = _load(source, access)
-    _check_dynamics(toolset)
-    found = [finding for finding in toolset.findings if finding.severity == "error" or not errors_only]
+    inside = toolsets_in(Path(source).expanduser())
+    every: list[Finding] = []
+    documents = []
+    for place in map(str, inside or [source]):
+        toolset = _load(place, access)
+        _check_dynamics(toolset)
+        every += toolset.findings
+        found = [finding for finding in toolset.findings if finding.severity == "error" or not errors_only]
+        if form == "json":
+            counts = {
+                "tools": len(toolset.definitions),
+                "served": len(toolset),
+                "quarantined": len(toolset.quarantined),
+            }
+            documents.append({"source": toolset.name, **counts, "findings": [finding.to_json() for finding in found]})
+        else:
+            click.echo(findings_text(found) + summary(toolset))
     if form == "json":
-        counts = {"tools": len(toolset.definitions), "served": len(toolset), "quarantined": len(toolset.quarantined)}
-        _print_json({"source": toolset.name, **counts, "findings": [finding.to_json() for finding in found]})
-    else:
-        click.echo(findings_text(found) + summary(toolset))
-    _exit_on(toolset.findings, strict=strict)
+        _print_json(documents if inside else documents[0])
+    _exit_on(every, strict=strict)
 
 
 @tools.command(

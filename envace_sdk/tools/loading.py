@@ -19,15 +19,17 @@ from envace_sdk.recordings import is_recording, read_recording
 from . import documents, exact
 from .client_files import choose_server, read_servers
 from .finding import Finding, warning
+from .folders import CATALOGUES, toolsets_in
 from .formats import Entry, format_of, is_client_config, is_openapi, read_entry, tool_list
 from .shipped import shipped
 from .upstream import Catalogue, Target, pull_now
 
 __all__ = ["Access", "Loaded", "is_url", "load", "read_catalogue", "read_config", "read_document"]
 
-_IN_FOLDER: Final = ("tools.json", "openapi.json", "openapi.yaml", "openapi.yml")
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 _BESIDE: Final = frozenset({"dynamics.yaml", "package.json", "world.json"})
+_TOLD: Final = 10
+"""Toolsets of a folder that a message names."""
 _DULL: Final = frozenset({"index", "mcp", "openapi", "tools"})
 _FETCH_TIMEOUT: Final = 30.0
 
@@ -173,7 +175,7 @@ def _read(file: Path) -> bytes:
 
 
 def _in_folder(folder: Path) -> Path:
-    for name in _IN_FOLDER:
+    for name in CATALOGUES:
         if (folder / name).is_file():
             return folder / name
     try:
@@ -182,6 +184,12 @@ def _in_folder(folder: Path) -> Path:
         raise ToolsetError(f"{folder}: cannot be read: {error.strerror or error}") from error
     if len(others) == 1:
         return others[0]
+    if not others and (inside := toolsets_in(folder)):
+        names = ", ".join(each.name for each in inside[:_TOLD]) + (" …" if len(inside) > _TOLD else "")
+        raise ToolsetError(
+            f"{folder}: a folder of {len(inside)} toolsets ({names}), where one is wanted: name one of them, such as "
+            f"{inside[0]}; `envace-sdk serve --http` takes several --tools"
+        )
     found = f"{len(others)} files that might be it" if others else "nothing like it"
     raise ToolsetError(f"{folder}: expected a tools.json, found {found}")
 

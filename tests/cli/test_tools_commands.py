@@ -140,6 +140,39 @@ def test_lint_says_where_why_and_what_to_do_once_for_many_tools(run, catalogue):
     assert out.endswith("cities: 9 tools, 1 served, 8 quarantined; 8 errors, 1 warning\n")
 
 
+@pytest.fixture
+def folder(tmp_path):
+    for name, tool in (("cities", GOOD), ("roads", BAD)):
+        (tmp_path / "many" / name).mkdir(parents=True)
+        (tmp_path / "many" / name / "tools.json").write_text(json.dumps({"tools": [tool]}))
+    return tmp_path / "many"
+
+
+def test_lint_judges_each_toolset_in_a_folder_of_them(run, folder):
+    code, out, _ = run("tools", "lint", folder)
+    assert code == 1
+    assert out.index("cities: 1 tool, 1 served") < out.index("input-type") < out.index("roads: 1 tool, 0 served")
+    code, out, _ = run("tools", "lint", "--format", "json", folder)
+    assert code == 1
+    assert [(one["source"], one["served"]) for one in json.loads(out)] == [("cities", 1), ("roads", 0)]
+
+
+def test_a_folder_that_is_a_toolset_itself_is_judged_alone(run, folder):
+    (folder / "tools.json").write_text(json.dumps({"tools": [GOOD]}))
+    code, out, _ = run("tools", "lint", folder)
+    assert (code, out) == (0, "many: 1 tool, 1 served, 0 quarantined; 0 errors, 0 warnings\n")
+
+
+def test_where_one_toolset_is_wanted_a_folder_of_them_says_which_there_are(run, folder):
+    for words in (["tools", "list", folder], ["serve", "--tools", folder]):
+        code, _, err = run(*words)
+        assert code == 3
+        assert (
+            f"a folder of 2 toolsets (cities, roads), where one is wanted: name one of them, such as {folder}/cities"
+            in err
+        )
+
+
 def test_lint_as_json_is_for_machines(run, catalogue):
     _, out, _ = run("tools", "lint", "--format", "json", catalogue(GOOD, BAD))
     report = json.loads(out)

@@ -12,6 +12,7 @@ from envace_sdk.errors import TaskError
 from envace_sdk.models.model import ChatModel
 from envace_sdk.rehearse.environment import Environment
 from envace_sdk.tasks import Task
+from envace_sdk.tools.folders import toolsets_in
 
 from .folder import TaskSet
 from .make import Made, make_tasks
@@ -47,7 +48,7 @@ def toolset_sources(sources: Sequence[str]) -> list[str]:
         if not folder.is_dir() or (folder / "tools.json").is_file():
             found.append(source)
             continue
-        inside = sorted(str(file.parent) for file in folder.glob("*/tools.json"))
+        inside = [str(place) for place in toolsets_in(folder)]
         if not inside:
             raise TaskError(f"{source}: neither this folder nor those in it have a tools.json")
         found += inside
