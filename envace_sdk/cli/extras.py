@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -22,14 +23,22 @@ def load(module: str, *, command: str, extra: str) -> Any:
     """A module of `envace_sdk` that the core does not import.
 
     Raises:
-        click.ClickException: a library is missing; the message says what to install.
+        click.ClickException: a library is missing, or the module itself; the message says what to install.
     """
     for package in _NEEDED[extra]:
         if importlib.util.find_spec(package) is None:
             raise click.ClickException(
                 f"`envace-sdk {command}` needs the package {package}: pip install 'envace-sdk[{extra}]'"
             )
-    return importlib.import_module(f"envace_sdk.{module}")
+    try:
+        return importlib.import_module(f"envace_sdk.{module}")
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("envace_sdk."):
+            raise
+        raise click.ClickException(
+            f"{error.name} is not beside {Path(__file__).parents[1]}: that is the source folder, which Python found "
+            "before the installed package. Install the clone with `pip install -e .`, or start Python elsewhere"
+        ) from error
 
 
 def listening_address(text: str, *, command: str, allow_remote: bool, option: str = "--http") -> Any:

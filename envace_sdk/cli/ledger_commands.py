@@ -79,15 +79,16 @@ def verify(run: str | None, note: str | None, against: str | None, form: str, wh
     Who owns the database can write a whole run anew: keep the file of --note where they cannot reach it.
     """
     with open_ledger(where) as opened:
+        name = opened.database.place
         found = opened.verify(run, anchors=None if against is None else _anchors(against))
     if note is not None and found.ok:
         _write(Path(note), json.dumps({name: list(head) for name, head in found.heads.items()}, indent=2) + "\n")
     findings = [{"run": f.run, "seq": f.seq, "kind": f.kind, "what": f.what} for f in found.findings]
     counts = {"runs": found.runs, "entries": found.entries, "erased": found.erased}
     if form == "json":
-        click.echo(json.dumps({"ok": found.ok, **counts, "findings": findings}, indent=2))
+        click.echo(json.dumps({"ok": found.ok, "ledger": name, **counts, "findings": findings}, indent=2))
     else:
-        _print_verification(findings, counts)
+        _print_verification(name, findings, counts)
     if not found.ok:
         raise click.exceptions.Exit(1)
 
@@ -202,14 +203,14 @@ def _print(opened: Ledger, entries: list[Entry], payloads: bool) -> None:
         click.echo("  " + entry_text(entry, payload, erased=erased).replace("\n", "\n  "))
 
 
-def _print_verification(findings: list[dict[str, Any]], counts: dict[str, int]) -> None:
+def _print_verification(name: str, findings: list[dict[str, Any]], counts: dict[str, int]) -> None:
     from envace_sdk.tools.finding import printable
 
     for finding in findings:
         colour = "red" if finding["kind"] == "tampered" else "yellow"
         place = printable(finding["run"]) + ("" if finding["seq"] is None else f" #{finding['seq']}")
         click.echo(f"{click.style(finding['kind'], fg=colour)} {place}: {printable(finding['what'])}")
-    said = f"{counts['runs']} runs, {counts['entries']} entries, {counts['erased']} erased payloads"
+    said = f"{printable(name)}: {counts['runs']} runs, {counts['entries']} entries, {counts['erased']} erased payloads"
     click.echo(f"{click.style('ok', fg='green')}: {said}" if not findings else f"{len(findings)} findings in {said}")
 
 

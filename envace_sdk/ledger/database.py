@@ -43,6 +43,12 @@ class Database:
         """The URL without its password."""
         return self.engine.url.render_as_string(hide_password=True)
 
+    @property
+    def place(self) -> str:
+        """The file, where it is one, else the URL without its password."""
+        file = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
+        return file or self.name
+
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that is durable once it ends. Raises: StoreError."""

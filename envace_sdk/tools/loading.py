@@ -30,6 +30,7 @@ _SUFFIXES: Final = (".json", ".yaml", ".yml")
 _BESIDE: Final = frozenset({"dynamics.yaml", "package.json", "world.json"})
 _TOLD: Final = 10
 """Toolsets of a folder that a message names."""
+_NONE: Final = "none, so this is the bare source folder: install the clone with `pip install -e .`"
 _DULL: Final = frozenset({"index", "mcp", "openapi", "tools"})
 _FETCH_TIMEOUT: Final = 30.0
 
@@ -86,7 +87,7 @@ def load(source: str | Path, access: Access) -> Loaded:
             return _from_path(config, access, server)
     if (folder := shipped().get(text)) is not None:
         return _from_path(folder, access, None)
-    raise ToolsetError(f"{text}: no such file, folder or shipped toolset (shipped: {', '.join(shipped()) or 'none'})")
+    raise ToolsetError(f"{text}: no such file, folder or shipped toolset (shipped: {', '.join(shipped()) or _NONE})")
 
 
 def is_url(source: str) -> bool:

@@ -51,7 +51,7 @@ def test_the_entries_of_a_run_are_shown_and_payloads_only_on_demand(path):
 
 def test_verify_says_ok_and_notes_where_runs_end(path, tmp_path):
     result = run(path, "verify", "--note", tmp_path / "heads.json")
-    assert (result.exit_code, result.stdout) == (0, "ok: 2 runs, 4 entries, 0 erased payloads\n")
+    assert (result.exit_code, result.stdout) == (0, f"ok: {path}: 2 runs, 4 entries, 0 erased payloads\n")
     assert run(path, "verify", "--against", tmp_path / "heads.json").exit_code == 0
     (tmp_path / "heads.json").write_text('{"t/1": [9, "x"]}')
     result = run(path, "verify", "--against", tmp_path / "heads.json")
@@ -68,7 +68,8 @@ def test_verify_tells_tampered_from_unverifiable(path):
     assert result.exit_code == 1
     assert "tampered t/1 #2: its kind is not what was written" in result.stdout
     assert "unverifiable t/1 #3: its form is 'x/9'" in result.stdout
-    assert json.loads(run(path, "verify", "--format", "json").stdout)["ok"] is False
+    said = json.loads(run(path, "verify", "--format", "json").stdout)
+    assert (said["ok"], said["ledger"]) == (False, str(path))
 
 
 def test_exported_lines_can_be_checked_without_the_database(path):
