@@ -104,11 +104,11 @@ class Prediction:
     answer: str = ""
     """The rehearsed answer as text, cut; for people, never for the model as it is."""
     reason: str = ""
+    basis: str = ""
+    """Digest of what it read and would change: once that differs, the world has moved."""
     unseen: tuple[Touch, ...] = ()
     """What the call looks for and was never observed, neither to be there nor to be missing: why nothing is predicted.
     """
-    basis: str = ""
-    """Digest of what it read and would change: once that differs, the world has moved."""
 
     @property
     def is_error(self) -> bool:

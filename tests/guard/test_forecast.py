@@ -153,7 +153,9 @@ def test_at_least_one_sample_is_needed():
 
 def test_a_prediction_survives_the_way_through_json():
     change = WorldDiff((EntityChange("updated", "orders", "O-1", {"a": (UNSET, None), "b": (1, UNSET)}),), 3)
-    found = Prediction("conflict", change, "high", 0.5, 0.25, "model", 4, "rehearsal", "text", "why", "basis")
+    found = Prediction(
+        "conflict", change, "high", 0.5, 0.25, "model", 4, "rehearsal", "text", "why", "basis", (("orders", None),)
+    )
     assert Prediction.from_json(found.as_json()) == found
 
 
