@@ -17,6 +17,7 @@ from .case import Case
 from .forecast import Forecaster
 from .journal import Switch
 from .judging import assessed, judged
+from .known import KnownWorld
 from .policy import Decision, RiskRule, Rule, RulePolicy
 from .risk import Risks
 
@@ -75,21 +76,23 @@ async def check_policy(policy: RulePolicy, environment: Environment, actions: Se
         PolicyError: the policy cannot judge at all.
     """
     forecaster = Forecaster(environment, budget=Budget())
+    world = KnownWorld(environment)
     risks = Risks(environment, trusted=policy.trusted)
-    return [await _sample(policy, environment, forecaster, risks, action) for action in actions]
+    return [await _sample(policy, world, forecaster, risks, action) for action in actions]
 
 
 async def _sample(
-    policy: RulePolicy, environment: Environment, forecaster: Forecaster, risks: Risks, action: Action
+    policy: RulePolicy, world: KnownWorld, forecaster: Forecaster, risks: Risks, action: Action
 ) -> Sample:
-    prediction = await forecaster.predict(action, environment.start)
+    environment = world.environment
+    prediction = world.doubted(await forecaster.predict(action, world.state))
     known = action.tool in environment.toolset
     case = Case(
         action,
         prediction,
         risks.assess(action, prediction),
         tool=environment.toolset[action.tool] if known else None,
-        state=environment.start,
+        state=world.state,
         dynamics=environment.dynamics,
     )
     case = assessed(policy, case)

@@ -44,6 +44,12 @@ def test_check_judges_one_call(policy_file):
     assert "commit" in result.output
 
 
+def test_check_says_of_what_is_not_there_what_the_guard_would_say(policy_file):
+    words = ("--tools", "retail", "--call", "get_order", '{"order_id": "TT-26-99999"}', "--json")
+    [sample] = json.loads(invoke("check", policy_file, *words).output)["samples"]
+    assert sample["prediction"]["status"] == "unknown"
+
+
 def test_check_says_which_rules_are_likely_to_be_mistakes(tmp_path):
     path = tmp_path / "policy.yaml"
     path.write_text("rules: [{then: ask, tools: [delete_*, '*']}, {then: block, name: last}]")
