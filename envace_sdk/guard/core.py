@@ -168,6 +168,7 @@ class Guard(Oversight):
                 mark.set_attribute("error.type", type(error).__name__)
                 self.fail(begun, error)  # not awaited: a cancelled task may get no further chance
                 raise
+            self._executing.tell(mark, begun, value, read)
         finishing = asyncio.ensure_future(asyncio.to_thread(self.finish, begun, value, read=read))
         try:
             return await asyncio.shield(finishing)
@@ -189,6 +190,7 @@ class Guard(Oversight):
                 mark.set_attribute("error.type", type(error).__name__)
                 self.fail(begun, error)
                 raise
+            self._executing.tell(mark, begun, value, read)
         return self.finish(begun, value, read=read)
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from envace_sdk.errors import EnvaceError, GuardError, InDoubtError, NotExecutedError
 from envace_sdk.evidence.label import Claimed, Observed, label
-from envace_sdk.ledger.spans import Spans
+from envace_sdk.ledger.spans import Mark, Spans
 from envace_sdk.tools.model import ToolResult
 from envace_sdk.world.diff import EntityChange, diff
 
@@ -103,6 +103,13 @@ class Executing:
         except EnvaceError as trouble:
             # The exception of the tool goes on; the missing entry leaves the action in doubt, which is the truth.
             logger.exception("%s: its failure could not be written down: %s", going.action.name, trouble)
+
+    def tell(self, mark: Mark, going: Going, value: Any, read: Callable[[Any], ToolResult]) -> None:
+        """Put on its span what came of an execution: that it was an error, and the result where content is wanted."""
+        result = self._read(going, value, read)
+        if result.is_error:
+            mark.set_attribute("error.type", "tool_error")
+        self._spans.result(mark, result.value())
 
     def settle(self, action: Action, by: str, happened: bool, result: ToolResult | None) -> None:
         """Write down what a person says of an action that is in doubt. Raises: GuardError, StoreError."""
