@@ -58,15 +58,18 @@ test-train: venv-train  ## The tests that need torch
 
 test-frameworks: $(FRAMEWORKS:%=test-%)  ## The tests of the guard in agent frameworks, each in its own environment
 
-$(FRAMEWORKS:%=test-%): test-%: $(VENVS)/%/.ready
-	$(VENVS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(VENVS)/$*/bin/python -m pytest tests/integrations/test_$(subst -,_,$*)_guard.py
-
-$(VENVS)/%/.ready: locks/%.txt
-	rm -rf $(VENVS)/$*
-	$(PYTHON) -m venv $(VENVS)/$*
-	$(VENVS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/$*.txt
-	touch $@
+# By the digest of the lock, as above; found out only when it is wanted.
+$(FRAMEWORKS:%=test-%): test-%:
+	@set -e; \
+	digest=$$($(PYTHON) -c "import hashlib,sys; print(hashlib.sha256(open('locks/$*.txt','rb').read() + sys.version.encode()).hexdigest()[:12])"); \
+	venv="$(VENVS)/$*-$$digest"; \
+	if [ ! -e "$$venv/.ready" ]; then \
+	  $(PYTHON) -m venv "$$venv"; \
+	  "$$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/$*.txt; \
+	  touch "$$venv/.ready"; \
+	fi; \
+	"$$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
+	"$$venv/bin/python" -m pytest tests/integrations/test_$(subst -,_,$*)_guard.py
 
 lint: venv  ## Style, types and the import rules
 	$(BIN)/ruff check .
