@@ -156,7 +156,10 @@ class Gate:
             await self._fail(going, NotExecutedError("the client cancelled the call before it was sent"))
             return result(identity, answers.unreached(tool, "the client cancelled it before it was sent.", era))
         try:
-            reply = cleaned(await forward(message))
+            with self.guard.execution(going.action) as mark:
+                reply = cleaned(await forward(message))
+                if _is_error(reply):
+                    mark.set_attribute("error.type", "tool_error")
         except NotTaken as problem:
             await self._fail(going, NotExecutedError(str(problem)))
             if problem.__cause__ is None:  # the transport has an answer of the server's own to pass on
@@ -195,3 +198,8 @@ class Gate:
 
     async def _fail(self, going: Going, problem: BaseException) -> None:
         await asyncio.shield(asyncio.to_thread(self.guard.fail, going, problem))
+
+
+def _is_error(reply: Message) -> bool:
+    wire = reply.get("result")
+    return not isinstance(wire, dict) or wire.get("isError") is True

@@ -161,7 +161,7 @@ class Guard(Oversight):
         begun = await self.begin(action, context)
         if isinstance(begun, Outcome):
             return begun
-        with self._execution(action) as mark:
+        with self.execution(action) as mark:
             try:
                 value = await execute()
             except BaseException as error:
@@ -183,7 +183,7 @@ class Guard(Oversight):
         begun = self.begin_sync(action, context)
         if isinstance(begun, Outcome):
             return begun
-        with self._execution(action) as mark:
+        with self.execution(action) as mark:
             try:
                 value = execute()
             except BaseException as error:
@@ -252,12 +252,13 @@ class Guard(Oversight):
         """Write down that execution ended with an exception, as far as that says what happened. It blocks likewise."""
         self._executing.fail(going, error)
 
-    # Parts of the above
-
-    def _execution(self, action: Action) -> AbstractContextManager[Mark]:
+    def execution(self, action: Action) -> AbstractContextManager[Mark]:
+        """The span of an execution, where `run` does not execute; open it while the tool is called."""
         return self._spans.execution(
             action.name, call_id=action.call_id, arguments=action.arguments, conversation=action.thread
         )
+
+    # Parts of the above
 
     async def _judge(self, action: Action, context: Context | None) -> Judged:
         try:

@@ -7,6 +7,9 @@ import httpx
 import pytest
 from envace_sdk.mcp_servers.gateway_http import THREAD_HEADER
 from gateways import guarding, http_gateway
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from real_desk import TOOLS
 from served import serving
 from starlette.applications import Starlette
@@ -14,6 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from envace_sdk.evidence.label import KEY
+from envace_sdk.ledger.spans import Spans
 from envace_sdk.rehearse import Environment
 from envace_sdk.tools.toolset import Toolset
 
@@ -35,9 +39,20 @@ def streamed(*pieces):
 
 
 @pytest.fixture
-def guard(tmp_path):
+def spans():
+    """Those that have ended, of a provider of its own."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    exporter.tracer = provider.get_tracer("test")
+    return exporter
+
+
+@pytest.fixture
+def guard(tmp_path, spans):
     environment = Environment(Toolset.from_definitions(json.loads(TOOLS), name="desk"))
-    with guarding(environment, tmp_path, policy="rules: [{tools: look, then: commit}]") as made:
+    policy = "rules: [{tools: look, then: commit}]"
+    with guarding(environment, tmp_path, policy=policy, spans=Spans(spans.tracer)) as made:
         yield made
 
 
@@ -157,3 +172,12 @@ def test_batches_and_calls_without_an_id_are_not_sent_on(behind):
 
 def _without_id():
     return {name: value for name, value in CALL.items() if name != "id"}
+
+
+@pytest.mark.parametrize(("is_error", "told"), [(False, None), (True, "tool_error")])
+def test_a_call_that_was_sent_on_is_one_execution_in_traces(behind, spans, is_error, told):
+    answer = {**REPLY, "result": {**RESULT, "isError": is_error}}
+    with behind(lambda: JSONResponse(answer)) as (url, _):
+        httpx.post(url, json=CALL, headers=HEADERS)
+    sent = [s for s in spans.get_finished_spans() if s.attributes.get("gen_ai.operation.name") == "execute_tool"]
+    assert [(one.name, one.attributes.get("error.type")) for one in sent] == [("execute_tool todo/look", told)]
