@@ -22,7 +22,7 @@ NOT_LOCKED := torch triton cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cub
 # The guard's adapters each stand on one framework, and no two of these fit into one environment.
 FRAMEWORKS := agent-framework openai-agents pydantic-ai semantic-kernel
 
-.PHONY: help venv venv-train demo test test-fast test-train test-frameworks $(FRAMEWORKS:%=test-%) lint typecheck format lock clean
+.PHONY: help venv venv-train demo test test-fast test-train test-verl test-bench test-frameworks $(FRAMEWORKS:%=test-%) lint typecheck format lock clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -54,7 +54,23 @@ test-fast: venv  ## The everyday tests only
 	$(BIN)/python -m pytest -m "not slow and not nightly"
 
 test-train: venv-train  ## The tests that need torch
-	$(TRAIN_BIN)/python -m pytest tests/training tests/models_torch
+	$(TRAIN_BIN)/python -m pytest tests/training tests/models_torch tests/engines
+
+test-verl: $(VENVS)/verl/.ready  ## The tests of the verl engine, in its own environment
+	$(VENVS)/verl/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(VENVS)/verl/bin/python -m pytest tests/engines
+
+test-bench: $(VENVS)/bench/.ready  ## The tests of public benchmarks, in their own environment
+	$(VENVS)/bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(VENVS)/bench/bin/python -m pytest tests/bench
+
+# As for training, torch comes in the build for this machine, and all else from the lock.
+$(VENVS)/verl/.ready $(VENVS)/bench/.ready: $(VENVS)/%/.ready: locks/%.txt
+	rm -rf $(VENVS)/$*
+	$(PYTHON) -m venv $(VENVS)/$*
+	$(VENVS)/$*/bin/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
+	$(VENVS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r locks/$*.txt
+	touch $@
 
 test-frameworks: $(FRAMEWORKS:%=test-%)  ## The tests of the guard in agent frameworks, each in its own environment
 
@@ -91,6 +107,9 @@ lock:  ## Resolve the lock files again (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra dev --output-file locks/dev.txt pyproject.toml locks/build.in
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file locks/mcp-1.x.txt locks/mcp-1.x.in
 	uv pip compile --quiet --generate-hashes --python-version 3.11 --python-platform x86_64-unknown-linux-gnu --extra train --extra dev $(NOT_LOCKED:%=--no-emit-package %) --constraints locks/train.in --output-file $(TRAIN_LOCK) pyproject.toml locks/build.in
+	for name in verl bench; do \
+	  uv pip compile --quiet --generate-hashes --python-version 3.11 --python-platform x86_64-unknown-linux-gnu --extra train $(NOT_LOCKED:%=--no-emit-package %) --output-file locks/$$name.txt pyproject.toml locks/build.in locks/test.in locks/$$name.in || exit 1; \
+	done
 	for name in $(FRAMEWORKS); do \
 	  uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra $$name --constraints locks/$$name.in --output-file locks/$$name.txt pyproject.toml locks/build.in locks/test.in || exit 1; \
 	done

@@ -25,6 +25,8 @@ Examples:
   envace-sdk train --tools ./tools.json --model transformers:./Qwen3-0.6B --config train.yaml -o runs/mine
   envace-sdk train --resume -o runs/retail
       goes on where it was stopped, by Ctrl-C or otherwise
+  envace-sdk train --engine verl --tools schemas/ --model policy/ --preset node-8x80gb -o /shared/runs/all
+      on many machines; with --dry-run, the command and the configuration for verl
   envace-sdk train eval runs/retail --samples 4
   envace-sdk train export runs/retail -o policy/
   envace-sdk serve --tools retail --model policy/
@@ -54,6 +56,13 @@ Exit codes:
     show_default=True,
     help="Folder of the run.",
 )
+@click.option(
+    "--engine",
+    type=click.Choice(["own", "verl"]),
+    default="own",
+    show_default=True,
+    help="Who updates the weights: this process, or verl, on one machine or many.",
+)
 @click.option("--resume", is_flag=True, help="Go on with the run in the folder.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and what it would cost, and stop.")
 @click.pass_context
@@ -65,6 +74,7 @@ def train(
     file: Path | None,
     preset: str | None,
     output: Path,
+    engine: str,
     resume: bool,
     dry_run: bool,
     **changes: Any,
@@ -80,8 +90,12 @@ def train(
         raise click.UsageError("--resume goes on with the toolsets and the model of the run; leave --tools and --model")
     if not resume and not sources:
         raise click.UsageError("name the toolsets with --tools, or go on with a run: --resume -o RUN")
-    command = load("training.run.command", command="train", extra="train")
     given = {name: value for name, value in {**changes, "preset": preset, "model": uri}.items() if value is not None}
+    if engine == "verl":
+        by_verl = load("training.engines.verl.command", command="train", extra="train")
+        by_verl.run_verl(sources, file, given, output, resume=resume, dry_run=dry_run, note=click.echo)
+        return
+    command = load("training.run.command", command="train", extra="train")
     finished = command.run_train(sources, file, given, output, resume=resume, dry_run=dry_run)
     sys.exit(0 if finished else 1)
 

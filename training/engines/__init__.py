@@ -1,1 +1,1 @@
-"""Adapters to existing distributed training engines."""
+"""Adapters to existing distributed training engines: our rows in, their updates out."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from transformers.utils import logging
 from envace_sdk.errors import ModelError, TrainingError
 from envace_sdk.models.fetch import FETCHABLE, Progress, fetch
 
-__all__ = ["load_weights", "model_place", "suitable_preset"]
+__all__ = ["load_tokenizer", "load_weights", "model_place", "suitable_preset"]
 
 _GIB = 2**30
 
@@ -51,15 +53,27 @@ def model_place(uri: str, progress: Progress = lambda _: None) -> str:
 
 def load_weights(place: str) -> tuple[Any, Any]:
     """The model and its tokenizer, in float32 on the CPU. Raises: ModelError."""
+    tokenizer = load_tokenizer(place)
+    with _loading(place):
+        return AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32, use_safetensors=True), tokenizer
+
+
+def load_tokenizer(place: str) -> Any:
+    """The model's tokenizer alone. Raises: ModelError when it cannot be loaded, or has no chat template."""
+    with _loading(place):
+        tokenizer = AutoTokenizer.from_pretrained(place)
+    if not tokenizer.chat_template:
+        raise ModelError(f"{place}: has no chat template; take an instruction-tuned model")
+    return tokenizer
+
+
+@contextmanager
+def _loading(place: str) -> Iterator[None]:
     try:
         logging.disable_progress_bar()
-        tokenizer = AutoTokenizer.from_pretrained(place)
-        model = AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32, use_safetensors=True)
+        yield
     except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ModelError(f"{place}: cannot be loaded with transformers: {reason:.300}") from error
     finally:
         logging.enable_progress_bar()
-    if not tokenizer.chat_template:
-        raise ModelError(f"{place}: has no chat template; take an instruction-tuned model")
-    return model, tokenizer

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..rollout import Case
+from envace_sdk.models.transformers import TransformersModel
+
+from ..rewards import Rewarder
+from ..rollout import Case, RolloutSource
 from ..tasks import SPLITS, TaskSet
+from ..tokens import ModelTokens
 from ..warmup import witness_rows
 from .job import Job
-from .live import Live
-from .machine import model_place
+from .machine import load_tokenizer, model_place
 from .material import Material
 from .settings import RunConfig
 
@@ -35,17 +38,17 @@ async def plan(
     note(f"making tasks for {', '.join(sources)}")
     material = await Material.make(sources, config.tasks)
     if config.tasks.prompt_tokens is not None:
-        material = await _within(material, Live(place, config), config.tasks.prompt_tokens)
+        material = await _within(material, place, config, config.tasks.prompt_tokens)
     return Job(directory, place, config, material)
 
 
-async def _within(material: Material, live: Live, most: int) -> Material:
-    """The tasks whose solutions have no longer prompts, in either role."""
+async def _within(material: Material, place: str, config: RunConfig, most: int) -> Material:
+    """The tasks whose solutions have no longer prompts, in either role; by the model's tokenizer alone."""
     cases: list[Case] = [case for split in SPLITS for case in material.cases[split]]
-    try:
-        rows = await witness_rows(cases, live.source, live.tokens)
-    finally:
-        await live.close()
+    encoder = TransformersModel(None, load_tokenizer(place))
+    tokens = ModelTokens(encoder)
+    source = RolloutSource(encoder, config.rollout, Rewarder(), rendering=config.rendering, tokens=tokens)
+    rows = await witness_rows(cases, source, tokens)
     short = {row.task for row in rows} - {row.task for row in rows if len(row.prompt_ids) > most}
     return Material.of(
         [

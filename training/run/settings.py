@@ -87,6 +87,9 @@ class RunConfig(TrainConfig):
     """Requests that are decoded at once; lower it when memory runs out in rollouts."""
     samples: int = Field(2, ge=0)
     """Trajectories per step that are kept for people to read."""
+    verl: dict[str, Any] = Field(default_factory=dict)
+    """With `--engine verl`: settings in verl's own tree, over those that are derived from the others; such as
+    `trainer: {nnodes: 4}` or `actor_rollout_ref: {rollout: {name: sglang}}`."""
 
 
 def load_run_config(path: str | Path | None, changes: Mapping[str, Any], *, preset: str) -> RunConfig:
