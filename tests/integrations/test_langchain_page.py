@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 pytest.importorskip("langchain")
 pytest.importorskip("langgraph")
 
-EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "langchain"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "docs" / "examples" / "langchain"
+LIMITS = " ".join((ROOT / "docs" / "langchain.md").read_text().partition("## Limits")[2].split())
 
 
 def shown(name):
@@ -24,3 +27,16 @@ def test_a_guarded_tool_asks_and_then_runs():
 
 def test_the_second_rehearsal_knows_better_and_the_run_in_earnest_succeeds():
     assert shown("whole_task.py") == "attempt 1: not_found\nattempt 2: success\nin earnest: Unsubscribed.\n"
+
+
+def test_p21_async_interrupts_need_a_python_that_the_package_requires():
+    assert "Interrupts in async code need Python 3.11 or later" in LIMITS
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["requires-python"] == ">=3.11"
+
+
+@pytest.mark.parametrize(
+    "unseen", ["provider's own tools", "`invalid_tool_calls`", "what a tool does inside", "A sub-agent needs"]
+)
+def test_p22_the_page_says_what_never_comes_before_the_guard(unseen):
+    assert unseen in LIMITS
