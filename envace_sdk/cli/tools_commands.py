@@ -109,7 +109,7 @@ def lint(source: str, strict: bool, errors_only: bool, form: str, **access: Any)
     inside = toolsets_in(Path(source).expanduser())
     every: list[Finding] = []
     documents = []
-    for place in map(str, inside or [source]):
+    for place in [str(each) for each in inside] or [source]:
         toolset = _load(place, access)
         _check_dynamics(toolset)
         every += toolset.findings
