@@ -25,6 +25,13 @@ def test_a_guarded_tool_asks_and_then_runs():
     assert shown("guarded_tool.py") == "TT-26-04124 is cancelled: changed_mind\n"
 
 
+def test_a_guarded_tool_needs_langchain_core_alone():
+    program = "import runpy, sys; sys.modules.update(langgraph=None, langchain=None); runpy.run_path(sys.argv[1])"
+    words = [sys.executable, "-c", program, EXAMPLES / "guarded_tool.py"]
+    run = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (run.returncode, run.stdout) == (0, "TT-26-04124 is cancelled: changed_mind\n"), run.stderr
+
+
 def test_the_second_rehearsal_knows_better_and_the_run_in_earnest_succeeds():
     assert shown("whole_task.py") == "attempt 1: not_found\nattempt 2: success\nin earnest: Unsubscribed.\n"
 
