@@ -1,7 +1,7 @@
 """Scopes as a table: one row per scope, one column per path that any of them has.
 
-A set of rows is an integer with one byte per row, 0 or 1: unions and intersections of hundreds of rows are then one
-operation, and `bit_count` counts them.
+A set of rows is an integer with one bit per row: unions and intersections of hundreds of rows are then one operation,
+and `bit_count` counts them.
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ MAX_DEPTH = 5
 MAX_NAMES = 40
 """An object with more different names than this is a map, whose names are data."""
 _ROOTS = {"known": 0, "entity": 1, "args": 2, "session": 3}
+_DIGITS = b"01".ljust(256, b"1")
+"""Translates truth into the digits of a binary number."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def packed(truth: Iterable[bool]) -> int:
     """The set of rows for which it is true."""
-    return int.from_bytes(bytes(truth), "little")
+    return int(b"0" + bytes(truth).translate(_DIGITS)[::-1], 2)
 
 
 def unpacked(rows: int, count: int) -> list[bool]:
     """Row by row, whether it is in the set."""
-    return [byte == 1 for byte in rows.to_bytes(count, "little")]
+    return [digit == "1" for digit in f"{rows:0{count}b}"[::-1]]
 
 
 class Column:
@@ -126,16 +128,17 @@ class Column:
         for place, key in enumerate(self.keys):
             if key is not None:
                 places.setdefault(key, []).append(place)
-        return {key: sum(1 << 8 * place for place in found) for key, found in places.items()}
+        return {key: sum(1 << place for place in found) for key, found in places.items()}
 
     @cached_property
     def counts(self) -> dict[Hashable, int]:
         """How many rows have each value."""
         return {key: rows.bit_count() for key, rows in self.holders.items()}
 
-    def example(self, key: Hashable) -> Json:
-        """The value of a key."""
-        return self.values[self.keys.index(key)]
+    @cached_property
+    def examples(self) -> dict[Hashable, Json]:
+        """By key, the value that was met first."""
+        return dict(zip(reversed(self.keys), reversed(self.values), strict=True))
 
     @cached_property
     def is_enum(self) -> bool:
@@ -163,7 +166,7 @@ class Table:
 
     def __init__(self, rows: Sequence[Mapping[str, Json]]) -> None:
         self.rows = list(rows)
-        self.all = packed(True for _ in self.rows)
+        self.all = (1 << len(self.rows)) - 1
 
     @cached_property
     def columns(self) -> list[Column]:

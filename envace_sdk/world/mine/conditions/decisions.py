@@ -141,7 +141,7 @@ class _Learner:
         self.pool = Pool(self.table)
         self.rows: dict[str, int] = {}
         for place, (_, label) in enumerate(cases):
-            self.rows[label] = self.rows.get(label, 0) | 1 << 8 * place
+            self.rows[label] = self.rows.get(label, 0) | 1 << place
         self.deepest = 0
         """The last stage of the search that has given a rule."""
         self._found: dict[tuple[int, int, int], list[Formula]] = {}
@@ -272,5 +272,5 @@ def _fold_rows(learner: _Learner, folds: int) -> list[int]:
     for label in sorted(learner.rows):
         members = [place for place, inside in enumerate(unpacked(learner.rows[label], len(learner.cases))) if inside]
         for number, place in enumerate(members):
-            found[number % folds] |= 1 << 8 * place
+            found[number % folds] |= 1 << place
     return [rows for rows in found if rows]

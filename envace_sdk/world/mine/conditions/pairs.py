@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -12,7 +12,7 @@ from envace_sdk.json import UNSET, Json
 from ...index import value_key
 from ...infer.cel import member
 from .atoms import Atom, both
-from .columns import Column, Table, packed
+from .columns import Column, Table, packed, unpacked
 from .single import MAX_CONSTANT, constant
 
 __all__ = ["Holder", "equal_pair_atoms", "holders", "member_atoms", "subset_atoms"]
@@ -148,7 +148,7 @@ def subset_atoms(table: Table, found: list[Holder], yes: int, no: int) -> Iterat
             continue
         held = holder.column.value("{}" if holder.column.kind == "object" else "[]")
         for side in (yes, no):
-            allowed = _often(holder, side.to_bytes(len(table.rows), "little"))
+            allowed = _often(holder, unpacked(side, len(table.rows)))
             if not 2 <= len(allowed) <= MAX_ALLOWED:
                 continue
             rows = packed(members <= allowed.keys() for members in holder.sets)
@@ -157,7 +157,7 @@ def subset_atoms(table: Table, found: list[Holder], yes: int, no: int) -> Iterat
             yield from both(table.all, source, f"!{source}", rows, 2 + holder.cost + len(allowed))
 
 
-def _often(holder: Holder, side: bytes) -> dict[str | float, int]:
+def _often(holder: Holder, side: Sequence[bool]) -> dict[str | float, int]:
     """What the rows of one side hold, if each is held by two of them at least."""
     counts: dict[str | float, int] = {}
     for held, inside in zip(holder.sets, side, strict=True):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
+from operator import attrgetter
 
 from .atoms import Atom
 from .columns import Table
@@ -22,6 +23,8 @@ MAX_CUT_OPERANDS = 8
 """Numbers that are added and multiplied, for comparing with numbers and with constants."""
 MAX_ALIKE = 3
 """Atoms kept of those that hold for the same rows."""
+MAX_KEPT = 16
+_COST = attrgetter("cost")
 
 
 class Pool:
@@ -29,6 +32,8 @@ class Pool:
 
     def __init__(self, table: Table) -> None:
         self.table = table
+        self._found: dict[tuple[int, int, int], list[Atom]] = {}
+        """The last answers: each stage of a search asks again."""
 
     @cached_property
     def quantities(self) -> list[Quantity]:
@@ -82,21 +87,32 @@ class Pool:
         Depth 0: one path and constants, and equality of two paths. 1: also texts, sizes, and all other relations
         of two paths. 2: also sums, differences and products.
         """
-        found: list[Iterable[Atom]] = [self._plain, set_atoms(self.table, yes, no), self._thresholds.atoms(yes, no)]
-        if depth > 0:
-            found += [self._relating, self._texts.atoms(yes, no), set_atoms(self._views, yes, no)]
-            found.append(subset_atoms(self.table, self._holders, yes, no))
-        if depth > 1:
-            found += [self._computed, self._computed_thresholds.atoms(yes, no)]
-        return list(_distinct((atom for part in found for atom in part), yes | no))
+        key = (yes, no, depth)
+        found = self._found.get(key)
+        if found is None:
+            plainer = self.atoms(yes, no, depth - 1) if depth else []
+            found = self._found[key] = _distinct([*plainer, *self._parts(yes, no, depth)], yes | no)
+            if len(self._found) > MAX_KEPT:
+                del self._found[next(iter(self._found))]
+        return found
+
+    def _parts(self, yes: int, no: int, depth: int) -> list[Atom]:
+        """The atoms that come in at a depth."""
+        if depth == 0:
+            return [*self._plain, *set_atoms(self.table, yes, no), *self._thresholds.atoms(yes, no)]
+        if depth == 1:
+            told = [*self._texts.atoms(yes, no), *set_atoms(self._views, yes, no)]
+            return [*self._relating, *told, *subset_atoms(self.table, self._holders, yes, no)]
+        return [*self._computed, *self._computed_thresholds.atoms(yes, no)]
 
 
-def _distinct(atoms: Iterable[Atom], looked: int) -> Iterator[Atom]:
-    alike: dict[int, int] = {}
-    for atom in sorted(atoms, key=lambda atom: atom.cost):
+def _distinct(atoms: Iterable[Atom], looked: int) -> list[Atom]:
+    found: list[Atom] = []
+    alike: dict[int, int] = {0: MAX_ALIKE, looked: MAX_ALIKE}
+    for atom in sorted(atoms, key=_COST):
         rows = atom.rows & looked
-        if rows in {0, looked}:
-            continue
-        alike[rows] = alike.get(rows, 0) + 1
-        if alike[rows] <= MAX_ALIKE:
-            yield atom
+        count = alike.get(rows, 0)
+        if count < MAX_ALIKE:
+            alike[rows] = count + 1
+            found.append(atom)
+    return found

@@ -37,7 +37,7 @@ class Quantity:
         values = sorted(places)
         below, up_to = 0, []
         for value in values:
-            below |= sum(1 << 8 * place for place in places[value])
+            below |= sum(1 << place for place in places[value])
             up_to.append(below)
         return values, up_to
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nsmallest
-from itertools import combinations
 from math import comb, log2
 from typing import Literal
 
@@ -118,12 +118,13 @@ class Search:
         """Conjunctions, and disjunctions as conjunctions upside down: an atom of one must hold for all of `yes`."""
         goal = self.goal
         looked = goal.yes | goal.no
-        yield "&&", goal, [(atom, atom.rows) for atom in self.distinct if goal.missed(atom.rows) <= allowed]
+        yes, no = goal.yes, goal.no
+        yield "&&", goal, [(atom, atom.rows) for atom in self.distinct if (yes & ~atom.rows).bit_count() <= allowed]
         flipped = Goal(goal.no, goal.yes, goal.allowed)
         yield (
             "||",
             flipped,
-            [(atom, looked & ~atom.rows) for atom in self.distinct if goal.caught(atom.rows) <= allowed],
+            [(atom, looked & ~atom.rows) for atom in self.distinct if (no & atom.rows).bit_count() <= allowed],
         )
 
     def _joined(self, size: int) -> list[Formula]:
@@ -145,7 +146,8 @@ class Search:
             leads.sort(key=lambda pair: pair[0].cost - 2 * (yes & pair[1]).bit_count() / max(yes.bit_count(), 1) * 4)
             for lead, rows in leads[:MAX_LEADS]:
                 rest = Goal(yes & ~rows, no, goal.allowed)
-                followers = [pair for pair in able if rest.missed(pair[1]) <= goal.allowed]
+                left = rest.yes
+                followers = [pair for pair in able if (left & ~pair[1]).bit_count() <= goal.allowed]
                 for pair in _conjunctions(_chosen(followers, rest, MAX_FOLLOWERS), rest, 2)[:2]:
                     inner = Formula(pair, "&&" if inner_join == "&&" else "||")
                     found.append(Formula((lead, inner), "||" if join == "||" else "&&"))
@@ -183,50 +185,65 @@ def _chosen(able: list[tuple[Atom, int]], goal: Goal, most: int) -> list[tuple[A
 
 
 def _conjunctions(able: list[tuple[Atom, int]], goal: Goal, size: int) -> list[tuple[Atom, ...]]:
-    no, allowed = goal.no, goal.allowed
-    found: list[tuple[Atom, ...]] = []
-    narrowed = [(atom, rows & no, rows) for atom, rows in able]
-    if size == 2:
-        for (one, a, whole_a), (two, b, whole_b) in combinations(narrowed, 2):
-            both = a & b
-            if (not both or both.bit_count() <= allowed) and goal.wrong(whole_a & whole_b) <= allowed:
-                found.append((one, two))
-    else:
-        for place, (one, a, whole_a) in enumerate(narrowed):
-            for (two, b, whole_b), (three, c, whole_c) in combinations(narrowed[place + 1 :], 2):
-                all_three = a & b & c
-                if (not all_three or all_three.bit_count() <= allowed) and goal.wrong(
-                    whole_a & whole_b & whole_c
-                ) <= allowed:
-                    found.append((one, two, three))
-    found.sort(key=lambda atoms: sum(atom.cost for atom in atoms))
-    return found[:40]
+    """The cheapest of those that leave no more rows on the wrong side than are allowed."""
+    yes, no, allowed = goal.yes, goal.no, goal.allowed
+    atoms = [atom for atom, _ in able]
+    rows = [rows for _, rows in able]
+    caught = [every & no for every in rows]
+    counts = [held.bit_count() for held in caught]
+    places = sorted(range(len(able)), key=counts.__getitem__)
+    ranked = [counts[place] for place in places]
+    # Sets of a rows and of b rows, out of n, share a + b - n at least.
+    room = no.bit_count() + allowed
+    found: list[tuple[int, ...]] = []
+
+    def join(chosen: tuple[int, ...], inside: int, held: int) -> None:
+        """Add one more to those that are chosen, which catch the rows `held` together."""
+        for place in places[: bisect_right(ranked, room - held.bit_count())]:
+            if place > chosen[-1] and (held & caught[place]).bit_count() <= allowed:
+                both = inside & rows[place]
+                if (yes & ~both).bit_count() + (no & both).bit_count() <= allowed:
+                    found.append((*chosen, place))
+
+    for one in range(len(able)):
+        if size == 2:
+            join((one,), rows[one], caught[one])
+        else:
+            for two in range(one + 1, len(able)):
+                join((one, two), rows[one] & rows[two], caught[one] & caught[two])
+    found.sort(key=lambda chosen: (sum(atoms[place].cost for place in chosen), chosen))
+    return [tuple(atoms[place] for place in chosen) for chosen in found[:40]]
 
 
 def best_term(
     able: Sequence[tuple[Atom, int]], yes: int, no: int, *, most_caught: int = 0
 ) -> tuple[tuple[Atom, ...], int] | None:
     """The conjunction of at most three that holds for no row of `no` and for most of `yes`, for what it costs."""
-    able = _telling(able, yes, no)
+    able = [(atom, rows, rows & yes, rows & no, atom.cost) for atom, rows in _telling(able, yes, no)]
+    total = yes.bit_count()
     beam: list[tuple[tuple[Atom, ...], int, int]] = [((), -1, 0)]
     best: tuple[tuple[float, int], tuple[Atom, ...], int] | None = None
-    for _ in range(3):
-        grown: list[tuple[float, int, tuple[Atom, ...], int]] = []
+    for last in (False, False, True):
+        grown: list[tuple[float, int, tuple[Atom, ...], int, Atom, int]] = []
         for atoms, rows, cost_before in beam:
-            for atom, others in able:
-                both = rows & others
-                covered = (both & yes).bit_count()
-                if not covered or both == rows:
+            wanted, unwanted = rows & yes, rows & no
+            for atom, others, others_wanted, others_unwanted, own in able:
+                wrong = unwanted & others_unwanted
+                if last and wrong and wrong.bit_count() > most_caught:
                     continue
-                caught = (both & no).bit_count()
-                cost = cost_before + atom.cost
-                if caught > most_caught:
-                    grown.append(
-                        (-covered / (covered + caught) - covered / yes.bit_count(), cost, (*atoms, atom), both)
-                    )
-                elif best is None or (cost / covered, cost) < best[0]:
-                    best = (cost / covered, cost), (*atoms, atom), both
-        beam = [(made, rows, cost) for _, cost, made, rows in nsmallest(BEAM, grown, key=lambda entry: entry[:2])]
+                right = wanted & others_wanted
+                if not right:
+                    continue
+                if right == wanted and wrong == unwanted and rows & others == rows:
+                    continue
+                covered, caught, cost = right.bit_count(), wrong.bit_count(), cost_before + own
+                if caught <= most_caught:
+                    if best is None or (cost / covered, cost) < best[0]:
+                        best = (cost / covered, cost), (*atoms, atom), rows & others
+                else:
+                    grown.append((-covered / (covered + caught) - covered / total, cost, atoms, rows, atom, others))
+        chosen = nsmallest(BEAM, grown, key=lambda entry: entry[:2])
+        beam = [((*atoms, atom), rows & others, cost) for _, cost, atoms, rows, atom, others in chosen]
     return None if best is None else best[1:]
 
 
@@ -237,4 +254,4 @@ def _telling(able: Sequence[tuple[Atom, int]], yes: int, no: int) -> list[tuple[
         ((no & rows).bit_count() / wide[1] - (yes & rows).bit_count() / wide[0], place)
         for place, (_, rows) in enumerate(able)
     ]
-    return [able[place] for place in sorted(place for _, place in nsmallest(MAX_TELLING, scored))]
+    return [able[place] for place in sorted(place for _, place in sorted(scored)[:MAX_TELLING])]

@@ -68,12 +68,8 @@ def separated(
     best: list[Condition] = []
     for _ in range(MAX_ROUNDS):
         table = Table([*sample_yes, *sample_no])
-        goal = Goal(
-            (1 << 8 * len(sample_yes)) // 255 if sample_yes else 0,
-            0,
-            int(tolerance * len(table.rows) + 1e-9),
-        )
-        goal = Goal(goal.yes, table.all ^ goal.yes, goal.allowed)
+        wanted = (1 << len(sample_yes)) - 1
+        goal = Goal(wanted, table.all ^ wanted, int(tolerance * len(table.rows) + 1e-9))
         tested = [_tested(formula, yes, no) for formula in found_in(Pool(table), goal, limit=2 * limit, stages=stages)]
         fitting = [condition for condition, _ in tested if condition.wrong <= most]
         best = _merged([*best, *fitting])[:limit]

@@ -104,7 +104,7 @@ def equality_atoms(table: Table) -> list[Atom]:
             continue
         looked = 0
         for key in sorted(column.counts, key=lambda key: -column.counts[key]):
-            value = column.example(key)
+            value = column.examples[key]
             if looked >= MAX_CONSTANTS or (column.counts[key] < 2 and not column.is_enum):
                 break
             if not is_constant(column, key, value, looked):
@@ -138,7 +138,7 @@ def set_atoms(table: Table, yes: int, no: int) -> list[Atom]:
 def _membership(table: Table, column: Column, keys: list[Hashable]) -> list[Atom]:
     if not 2 <= len(keys) <= MAX_SET:
         return []
-    values = {key: column.example(key) for key in keys}
+    values = {key: column.examples[key] for key in keys}
     if not all(is_constant(column, key, values[key], 0) for key in keys):
         return []
     ordered = sorted((values[key] for key in keys), key=lambda value: (isinstance(value, str), value))

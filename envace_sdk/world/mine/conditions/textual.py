@@ -10,7 +10,7 @@ from itertools import permutations
 from typing import cast
 
 from .atoms import Atom, both, guarded
-from .columns import Column, Table, packed
+from .columns import Column, Table, packed, unpacked
 from .single import constant
 
 __all__ = ["TextTests", "text_pair_atoms"]
@@ -116,7 +116,7 @@ def _classes(table: Table, column: Column) -> list[Atom]:
 def _ends_of(texts: list[str], sides: Iterable[int]) -> Iterator[tuple[str, str]]:
     """What all texts of one side begin and end with."""
     for side in sides:
-        inside = {text for text, is_in in zip(texts, side.to_bytes(len(texts), "little"), strict=True) if is_in}
+        inside = {text for text, is_in in zip(texts, unpacked(side, len(texts)), strict=True) if is_in}
         if len(inside) > 1:
             least, most = min(inside), max(inside)
             yield from _end("startsWith", _common(least, most))
@@ -146,7 +146,7 @@ def _rows_with(pieces: Iterable[set[str]]) -> dict[str, int]:
     for place, found in enumerate(pieces):
         for piece in found:
             places.setdefault(piece, []).append(place)
-    return {piece: sum(1 << 8 * place for place in places[piece]) for piece in sorted(places) if len(places[piece]) > 1}
+    return {piece: sum(1 << place for place in places[piece]) for piece in sorted(places) if len(places[piece]) > 1}
 
 
 def _telling(holders: dict[str, int], yes: int, no: int) -> list[str]:
