@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from envace_sdk.json import Json
 
@@ -145,28 +145,31 @@ class _Problem:
         column = term.column
         return all(type(column[row]) in _NUMERIC for row in self.rows)
 
-    def pair(self, left: Term, right: Term, operators: str = "+-*/%") -> Iterator[Term]:
+    def pair(self, left: Term, right: Term, operators: str = "+-*/%") -> Iterable[Term]:
         """Whatever one operation on the two may be, rounded or not."""
         self.table.budget.spend(2)
         first = self.rows[0]
         a, b, target = left.column[first], right.column[first], self.targets[0]
         near = self.slack + 1e-9 * abs(target)
+        found = [operator for operator in operators if abs(_OPERATIONS[operator](a, b) - target) <= near]
+        extremes = operators == "+-*/%" and (target in (a, b) or target == abs(a - b))
+        # Most pairs end here.
+        return self._told(left, right, found, extremes) if found or extremes else ()
+
+    def _told(self, left: Term, right: Term, operators: Sequence[str], extremes: bool) -> Iterator[Term]:
         for operator in operators:
-            run = _OPERATIONS[operator]
-            # Most pairs end here.
-            if not abs(run(a, b) - target) <= near:
-                continue
             if operator in _SYMMETRIC and right.order < left.order:
                 continue
             if left is right and operator != "*":
                 continue
-            if self._near(run, left, right):
+            if self._near(_OPERATIONS[operator], left, right):
                 yield from self.rounded(self.table.infix(operator, left, right))
-        if self.goal.whole and operators == "+-*/%" and left.order < right.order:
-            yield from self._extremes(left, right, a, b, target)
+        if extremes and self.goal.whole and left.order < right.order:
+            first = self.rows[0]
+            yield from self._extremes(left, right, left.column[first], right.column[first], self.targets[0])
 
     def _extremes(self, left: Term, right: Term, a: float, b: float, target: float) -> Iterator[Term]:
-        if target in {a, b}:
+        if target in (a, b):
             for name in ("min", "max"):
                 term = self.table.call(name, left, right)
                 if self.goal.met(term):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
+from operator import itemgetter
 from typing import Any, Final, Literal, TypeAlias
 
 from envace_sdk.json import UNSET
 
 from ...expressions.values import to_json_like
 
-__all__ = ["FAILED", "Column", "Kind", "column_key", "kind_of", "places_of", "value_key"]
+__all__ = ["FAILED", "Column", "Kind", "column_key", "kind_of", "places_of", "taking", "value_key"]
 
 
 class _Failed(Enum):
@@ -38,6 +39,8 @@ _KINDS: dict[type, Kind] = {
 }
 _NO_KIND: Final = {type(None), type(UNSET), type(FAILED)}
 _TRUE, _FALSE = ("true",), ("false",)
+_OWN_KEYS: Final = frozenset({str, int, float, type(None), type(UNSET), type(FAILED), datetime})
+"""Types of values that are keys themselves."""
 _WRITTEN: Final = json.JSONEncoder(sort_keys=True, default=to_json_like).encode
 """Times that a scope puts into a list or an object are the text that they become in a document."""
 
@@ -72,7 +75,7 @@ def _plain(value: Any) -> Any:
 
 def column_key(column: Iterable[Any]) -> tuple[Hashable, ...]:
     """Equal for columns whose values are equal in every row."""
-    return tuple([value if type(value) is str else value_key(value) for value in column])
+    return tuple([value if type(value) in _OWN_KEYS else value_key(value) for value in column])
 
 
 def places_of(key: Sequence[Hashable]) -> dict[Hashable, int]:
@@ -83,7 +86,14 @@ def places_of(key: Sequence[Hashable]) -> dict[Hashable, int]:
     return found
 
 
+def taking(rows: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """What takes some of the rows of a column."""
+    if len(rows) > 1:
+        return itemgetter(*rows)
+    return lambda column: tuple([column[row] for row in rows])
+
+
 def kind_of(column: Iterable[Any]) -> Kind:
     """What the values have in common; null, absent and failed ones do not count."""
-    kinds = {_KINDS.get(kind, "mixed") for kind in {type(value) for value in column} - _NO_KIND}
+    kinds = {_KINDS.get(kind, "mixed") for kind in set(map(type, column)) - _NO_KIND}
     return kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "nothing"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from .atoms import Atom
+from .column import taking
 from .comparing import standing_atoms
 from .forms import everywhere
 from .goal import Goal
@@ -39,7 +40,7 @@ def counts(table: Table, goal: Goal, _: Solver) -> Iterator[Term]:
             return
         rows = _few(over)
         narrow = table.narrowed(rows)
-        inside = loop(narrow, over.of_rows(rows))
+        inside = loop(narrow, over.of_rows(taking(rows)))
         if inside is not None and len(rows) > 1 and _possible(goal, over, inside):
             yield from _told(table, goal, narrow, Goal([goal.column[row] for row in rows]), inside)
 

@@ -18,7 +18,7 @@ from ...expressions.scope import MAX_STEPS, Scope
 from ...expressions.values import equal
 from ...state import State
 from .budget import Budget
-from .column import FAILED, Column
+from .column import FAILED, Column, taking
 from .evidence import signatures
 from .term import Term
 from .writing import Level, literal, literal_cost, select
@@ -72,10 +72,16 @@ class Table:
         made = Table([self.scopes[row] for row in rows], self.budget, self.focus)
         known = self.signatures
         made.signatures = [known[row] for row in rows]
+        taken = taking(rows)
+        # A term that is in several facts stays one, and its key is made once.
+        same: dict[int, Term] = {}
         for name in _SHARED:
             if name in self.facts:
                 self.budget.spend(len(self.facts[name]) * len(rows) // 8)
-                made.facts[name] = [term.of_rows(rows) for term in self.facts[name]]
+                for term in self.facts[name]:
+                    if id(term) not in same:
+                        same[id(term)] = term.of_rows(taken)
+                made.facts[name] = [same[id(term)] for term in self.facts[name]]
         return made
 
     def fact(self, name: str, find: Callable[[Table], Any]) -> Any:
@@ -110,6 +116,18 @@ class Table:
         self.budget.spend(self.size * (1 + (len(first) >> 11 if isinstance(first, str | list) else 0)))
         self._scope.steps = MAX_STEPS
         made: list[Any] = []
+        if len(columns) == 1:
+            for value in columns[0]:
+                if value is UNSET or value is FAILED:
+                    made.append(value)
+                    continue
+                try:
+                    made.append(run(value))
+                except AbsentError:
+                    made.append(UNSET)
+                except EnvaceError:
+                    made.append(FAILED)
+            return tuple(made)
         for values in zip(*columns, strict=True):
             for value in values:
                 if value is UNSET or value is FAILED:
@@ -175,7 +193,9 @@ class Table:
 
 def joined_leaves(parts: Sequence[Term]) -> tuple[str, ...]:
     """The paths that the parts read."""
-    return tuple(dict.fromkeys(leaf for part in parts for leaf in part.leaves))
+    if len(parts) == 1:
+        return parts[0].leaves
+    return tuple(dict.fromkeys([leaf for part in parts for leaf in part.leaves]))
 
 
 def _comparison(operator: str) -> Callable[[Any, Any], bool]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from .column import Column, Kind, column_key, kind_of, places_of
 from .writing import Level
@@ -50,13 +51,12 @@ class Term:
         """The same expression, with its values in other rows."""
         return Term(self.source, column, self.cost, self.level, self.leaves, self.fitted)
 
-    def of_rows(self, rows: Sequence[int]) -> Term:
-        """The same expression in some of the rows."""
-        column = self.column
-        made = self.with_column(tuple([column[row] for row in rows]))
+    def of_rows(self, taken: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Term:
+        """The same expression in the rows that are taken."""
+        made = self.with_column(taken(self.column))
         known = self.__dict__.get("key")
         if known is not None:
-            made.__dict__["key"] = tuple([known[row] for row in rows])
+            made.__dict__["key"] = taken(known)
         return made
 
     @cached_property
