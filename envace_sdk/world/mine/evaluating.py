@@ -19,7 +19,7 @@ _NOWHERE: Final = State.start(dynamics=Dynamics())
 def evaluate(source: str, scope: Mapping[str, Json]) -> Json | Unset:
     """What an expression gives; UNSET where it fails, such as on an absent field."""
     try:
-        value: Json | Unset = compile_expression(source)(Scope(dict(scope), _NOWHERE))
+        value: Json | Unset = compile_expression(source).optional(Scope(dict(scope), _NOWHERE))
     except ExpressionError:
         return UNSET
     return value

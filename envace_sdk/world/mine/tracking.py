@@ -60,8 +60,13 @@ class Tracker:
         self._hidden = hidden or Hidden()
         self._sets: dict[Name, list[tuple[str, str]]] = {}
         """What a tool is known to set of a thing: the fields, with their expressions."""
+        self._settled: dict[Name, set[str]] = {}
+        """The fields of a thing of which it is known what a tool does to them: it sets them, or leaves them."""
         for (tool, name, what), source in effects.sets.items():
             self._sets.setdefault((tool, name), []).append((what, source))
+        for tool, name, what in (*effects.sets, *effects.spared):
+            self._settled.setdefault((tool, name), set()).add(what)
+        self._needed = {(tool, name) for (tool, _), name in self._existence.missing.items()}
 
     def run(self, episodes: Sequence[Episode]) -> Evidence:
         """Follow episodes for what they show alone."""
@@ -127,7 +132,7 @@ class Tracker:
     def _said(self, moment: Moment, name: str) -> bool | None:
         step, failure, told = moment.step, moment.failure, self._existence
         if failure is None:
-            return True if step.ok and told.needs(step.tool, name) else None
+            return True if step.ok and (step.tool, name) in self._needed else None
         if told.missing.get((step.tool, failure.number)) == name:
             return False
         return True if told.taken.get((step.tool, failure.number)) == name else None
@@ -172,12 +177,12 @@ class Tracker:
                 accuse(thing, what, suspect)
             else:
                 new[what] = value
-        if not born:
+        if not born and (tool, name) not in effects.harmless:
+            settled = self._settled.get((tool, name), ())
             for what in thing.fields:
-                if what not in new and effects.touches(tool, name, what):
+                if what not in settled:
                     accuse(thing, what, suspect)
-            if (tool, name) not in effects.harmless:
-                thing.everything.append(suspect)
+            thing.everything.append(suspect)
         for what, value in new.items():
             thing.show(what, value, f"{PREDICTED}{tool}.{name}")
 
@@ -251,8 +256,11 @@ class Tracker:
         thing.pending.pop(EXISTS, None)
 
     def _suspects(self, thing: Thing, what: str, step: Step) -> list[Suspect]:
+        accused = thing.suspects(what, step.viewer)
+        if not accused:
+            return accused
         return [
             suspect
-            for suspect in thing.suspects(what, step.viewer)
+            for suspect in accused
             if suspect.named.fresh or self.effects.touches(suspect.step.tool, suspect.named.name, what)
         ]
