@@ -16,6 +16,7 @@ COMMANDS: Final = {
         "envace_sdk.cli.approvals_commands:approvals",
         "Answer what agents may not do without a person.",
     ),
+    "bench": ("envace_sdk.cli.bench_commands:bench", "Evaluate a model on public benchmarks that are installed."),
     "call": ("envace_sdk.cli.call_command:call", "Rehearse one tool call and print the labelled answer."),
     "client-config": ("envace_sdk.cli.client_config:client_config", "Print the snippet that points a client here."),
     "demo": ("envace_sdk.cli.demo_command:demo", "Rehearse a session through a real MCP client."),

@@ -13,10 +13,10 @@ import click
 if TYPE_CHECKING:
     from envace_sdk.roles.probe import Finding
 
-__all__ = ["models"]
+__all__ = ["FORMATS", "models"]
 
 _ABILITIES = ("answer", "template", "tools", "native-tools", "logprobs", "tokens-in", "schema", "seed")
-_FORMATS = ("hermes", "llama3", "mistral", "mistral-v11", "json", "openai")
+FORMATS = ("hermes", "llama3", "mistral", "mistral-v11", "json", "openai")
 
 
 @click.group(
@@ -111,7 +111,7 @@ Exit codes: 0 what is needed works; 1 it does not; 2 wrong command line; 3 the m
     show_default=True,
     help="Fail unless this works; may be given several times.",
 )
-@click.option("--tool-format", type=click.Choice(_FORMATS), help="Default: what its template speaks, else hermes.")
+@click.option("--tool-format", type=click.Choice(FORMATS), help="Default: what its template speaks, else hermes.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def check(uri: str, need: tuple[str, ...], tool_format: str | None, form: str) -> None:
     """Load the model at URI, and say what works with it."""
