@@ -13,29 +13,11 @@ from envace_sdk.training.run.command import run_eval
 from envace_sdk.training.run.report import write_report
 from envace_sdk.training.tokens import ModelTokens
 from transformers import AutoModelForCausalLM
+from watched import Watched
 
 from envace_sdk.errors import ModelError, TrainingError
 from envace_sdk.models import Message, Request, load_model
 from envace_sdk.rehearse.prompting import PromptSettings
-
-
-class Watched:
-    """Remembers what it is told; does something at a step."""
-
-    def __init__(self, at=None, then=lambda: None):
-        self.steps, self.notes, self.phases = [], [], []
-        self._at, self._then = at, then
-
-    def phase(self, name, steps, done=0):
-        self.phases.append((name, steps, done))
-
-    def step(self, number, values):
-        self.steps.append((self.phases[-1][0] if self.phases else "", number, dict(values)))
-        if self._at == (self.phases[-1][0] if self.phases else "", number):
-            self._then()
-
-    def note(self, text):
-        self.notes.append(text)
 
 
 def run(job, watch=None, stop=None):
