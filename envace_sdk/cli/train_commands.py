@@ -1,4 +1,4 @@
-"""`envace-sdk train`: from tool schemas to a policy that acts and rehearses; evaluate and export it."""
+"""`envace-sdk train`: from tool schemas to a policy that acts and rehearses; evaluate, compare and export it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from .extras import load
+from .train_ablate import ablate
 
 __all__ = ["train"]
 
@@ -152,3 +153,6 @@ Examples:
 def export(run: Path, output: Path, **options: Any) -> None:
     """Write the policy of RUN as a plain model folder, adapters merged; `--model FOLDER` loads it everywhere."""
     click.echo(load("training.run.command", command="train", extra="train").run_export(run, output, **options))
+
+
+train.add_command(ablate)

@@ -11,7 +11,7 @@ from ..metrics import read_metrics
 from .job import Job
 from .plots import Points, plot
 
-__all__ = ["page", "write_report"]
+__all__ = ["document", "page", "write_report"]
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --line: #8884; --dim: #8889; --bad: #d2322d33; }
@@ -64,15 +64,27 @@ def page(job: Job, warm: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[st
     title = f"Training on {', '.join(one.toolset for one in job.material.sets)}"
     plots = [plot(name, _curves(steps, names), smooth=smooth) for name, (names, smooth) in _PLOTS.items()]
     plots.append(plot("Loss of the warm-up", _curves(warm, ("loss",)), smooth=True))
+    return document(
+        title,
+        f"<p>{_summary(job, warm, steps)}</p>{_measurements(steps)}"
+        f'<h2>Curves</h2><div class="plots">{"".join(plots)}</div>'
+        f"<h2>Trajectories</h2>{''.join(_samples(job))}"
+        f"<h2>Settings</h2><details><summary>All of them</summary><pre>{_settings(job)}</pre></details>",
+    )
+
+
+def document(title: str, body: str) -> str:
+    """A page in the style of all reports, that loads nothing and runs nothing.
+
+    Args:
+        title: plain text.
+        body: HTML, in which what comes from outside is escaped.
+    """
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body><h1>{escape(title)}</h1>"
-        f"<p>{_summary(job, warm, steps)}</p>{_measurements(steps)}"
-        f'<h2>Curves</h2><div class="plots">{"".join(plots)}</div>'
-        f"<h2>Trajectories</h2>{''.join(_samples(job))}"
-        f"<h2>Settings</h2><details><summary>All of them</summary><pre>{_settings(job)}</pre></details></body></html>\n"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body><h1>{escape(title)}</h1>{body}</body></html>\n"
     )
 
 

@@ -1,0 +1,177 @@
+"""What `envace-sdk train ablate` does: every run that is not finished, then the comparison."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from envace_sdk.errors import TrainingError
+
+from ..metrics import read_metrics
+from .ablation import MANIFEST, Ablation, Measuring, Way, What
+from .ablation_report import comparisons, table, write_results
+from .command import run_eval
+from .estimate import estimate
+from .job import Job
+from .loop import Watch, train
+from .machine import suitable_preset
+from .planning import plan
+from .progress import Display
+from .report import write_report
+from .settings import load_run_config
+from .stopping import Stop
+
+__all__ = ["ablate", "run_ablate"]
+
+
+def run_ablate(
+    sources: Sequence[str],
+    file: Path | None,
+    changes: Mapping[str, Any],
+    directory: Path,
+    *,
+    what: What,
+    seeds: Sequence[int],
+    test: Measuring,
+    dry_run: bool,
+) -> list[str] | None:
+    """Begin an ablation, or go on with it; the lines of its table, or None where it was stopped or nothing was run.
+
+    Args:
+        sources: toolsets; none to go on with what the directory holds.
+        file: a configuration.
+        changes: settings that go before the file's.
+        directory: where all runs lie.
+        what: what is compared.
+        seeds: each is a run of both ways.
+        test: how each run is measured.
+        dry_run: only say what would be done, and write nothing.
+
+    Raises:
+        EnvaceError: what is given cannot be used, the directory holds something else, or memory does not suffice.
+    """
+    with Display() as display:
+        is_begun = (directory / MANIFEST).exists()
+        if is_begun:
+            ablation = Ablation.found(directory)
+            if sources:
+                config = load_run_config(file, changes, preset=suitable_preset())
+                ablation.check(what, sources, config, test)
+        elif not sources:
+            raise TrainingError(f"{directory} holds no ablation to go on with: name the toolsets with --tools")
+        else:
+            ablation = _planned(sources, file, changes, directory, what, test, display)
+        for line in _plan(ablation, seeds):
+            display.note(line)
+        if dry_run or not is_begun:
+            for line in _cost(ablation, seeds):
+                display.note(line)
+        if dry_run:
+            return None
+        if not is_begun:
+            ablation.begin()
+        stop = Stop()
+        with stop.on_signals(lambda: display.note("stopping; press Ctrl-C again to stop without saving")):
+            finished = ablate(ablation, seeds, display, stop)
+        write_results(ablation, ablation.seeds())
+        if not finished:
+            display.note(f"stopped and saved; go on with: envace-sdk train ablate -o {directory}")
+            return None
+        display.note(f"done: {directory / 'report.html'}")
+    return table(ablation, comparisons(ablation, ablation.seeds()))
+
+
+def ablate(ablation: Ablation, seeds: Sequence[int], watch: Watch, stop: Stop) -> bool:
+    """Take every run that has not been measured to its end; whether all came there. Raises: EnvaceError, as `train`."""
+    runs = list(_left(ablation, seeds))
+    for number, (way, seed) in enumerate(runs, 1):
+        job = ablation.begun(way, seed)
+        watch.note(f"run {number} of {len(runs)}: {way.name}, seed {seed}")
+        try:
+            finished = asyncio.run(train(job, watch, stop))
+        finally:
+            write_report(job)
+        if not finished or stop.requested:
+            return False
+        ablation.keep(way, seed, _scores(job, ablation.test))
+        write_results(ablation, ablation.seeds())
+    return True
+
+
+def _left(ablation: Ablation, seeds: Sequence[int]) -> Iterator[tuple[Way, int]]:
+    """Both ways of a seed follow each other, so that an ablation which is stopped has pairs to compare."""
+    for seed in seeds:
+        for way in ablation.ways:
+            if ablation.result(way, seed) is None:
+                yield way, seed
+
+
+def _scores(job: Job, test: Measuring) -> dict[str, float]:
+    """How a finished run does on test tasks, how it did on the way, and what it took."""
+    measured = run_eval(
+        job.directory,
+        split="test",
+        tasks=test.tasks,
+        samples=test.samples,
+        temperature=test.temperature,
+        step=None,
+        untrained=False,
+    )
+    scores = measured["scores"]
+    if not isinstance(scores, dict):
+        raise AssertionError("scores have names")
+    steps = [values for values in read_metrics(job.directory) if values["step"] > 0]
+    found = {name: float(str(value)) for name, value in scores.items()}
+    found["success in training"] = sum(values["success"] for values in steps) / len(steps)
+    found["tokens computed"] = float(sum(values.get("computed_tokens") or 0 for values in steps))
+    found["minutes"] = (
+        sum((values.get("time/seconds") or 0.0) + (values.get("time/rollout_seconds") or 0.0) for values in steps) / 60
+    )
+    return found
+
+
+def _planned(
+    sources: Sequence[str],
+    file: Path | None,
+    changes: Mapping[str, Any],
+    directory: Path,
+    what: What,
+    test: Measuring,
+    display: Display,
+) -> Ablation:
+    config = load_run_config(file, changes, preset=suitable_preset())
+    job = asyncio.run(plan(sources, config, directory, display.note))
+    return Ablation(directory, what, tuple(sources), job.place, config, job.material, test)
+
+
+def _plan(ablation: Ablation, seeds: Sequence[int]) -> list[str]:
+    one, other = (way.name for way in ablation.ways)
+    runs, left = 2 * len(seeds), len(list(_left(ablation, seeds)))
+    more = " Both ways train adapters (LoRA)." if ablation.what == "parameters" else ""
+    return [
+        f"{one} or {other}: the same tasks and model, seeds {', '.join(map(str, seeds))}, "
+        f"{ablation.config.steps} steps each.{more}",
+        f"{runs} runs, of which {runs - left} are finished",
+    ]
+
+
+def _cost(ablation: Ablation, seeds: Sequence[int]) -> Iterator[str]:
+    """What is left to run, by way; a step of each is tried."""
+    total = 0.0
+    left = list(_left(ablation, seeds))
+    for way in ablation.ways:
+        count = sum(one is way for one, _ in left)
+        if not count:
+            continue
+        job = ablation.job(way, seeds[0])
+        found = asyncio.run(estimate(job))
+        measuring = found.rollout_seconds / job.config.rollout.group * ablation.test.tasks * ablation.test.samples / 60
+        minutes = count * (found.total_minutes + measuring)
+        total += minutes
+        yield (
+            f"{way.name:<10} {count} runs, each up to {found.total_minutes:.0f} min and {measuring:.0f} min of "
+            f"measuring; {found.tokens:,} tokens, {found.memory / 2**30:.1f} GiB so far"
+        )
+    yield f"together   up to {total:.0f} min"
