@@ -125,10 +125,10 @@ def test_the_command_prints_a_table_or_json(tmp_path):
 def test_a_small_real_model_is_evaluated():
     done = CliRunner().invoke(
         bench,
-        ["bfcl", "--model", "smollm2-135m", "--limit", "2", "--max-tokens", "32", "--json"],
+        ["bfcl", "--model", "smollm2-135m", "--limit", "1", "--max-tokens", "8", "--json"],
         catch_exceptions=False,
     )
     found = json.loads(done.stdout)
     assert found["format"] == "hermes"
-    assert found["categories"]["simple_python"]["total"] == 2
-    assert found["categories"]["simple_python"]["tokens"] > 0
+    assert found["categories"]["simple_python"]["total"] == 1
+    assert 0 < found["categories"]["simple_python"]["tokens"] <= 8

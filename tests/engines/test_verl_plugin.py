@@ -1,5 +1,6 @@
 """The plugin within verl itself: its configuration, data set, workers on Ray, queue, trainer and loss; not its GPUs."""
 
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -11,8 +12,11 @@ import torch
 import verl_policy
 from envace_sdk.training.advantages import rolewise
 from envace_sdk.training.engines.verl import prepare
+from envace_sdk.training.engines.verl.launch import launch, launch_command
 from envace_sdk.training.loss import Aggregation, Surrogate, surrogate
 from envace_sdk.training.rows import Row
+
+from envace_sdk.errors import TrainingError
 
 # verl and its libraries warn of missing accelerators, and of each other.
 with warnings.catch_warnings():
@@ -263,6 +267,20 @@ def test_verl_can_measure_what_the_loop_gives_it(trained):
 def test_validation_is_played_on_the_environments_ladder(trained):
     found = trained.trainer._validate()
     assert found["val-core/lamps/acc/mean@1"] in {0.25, 0.5, 0.75}
+
+
+def test_the_command_is_one_that_verl_understands(trained):
+    printed = subprocess.run(
+        [*launch_command(trained.job.directory), "--cfg", "job"], capture_output=True, text=True, check=True
+    )
+    assert "trainer_mode: envace" in printed.stdout
+
+
+def test_a_run_that_verl_ends_with_an_error_is_an_error(tmp_path):
+    job = lamp_world.job(tmp_path)
+    (prepare(job) / "envace.yaml").write_text("defaults: [ppo_trainer, no_such_part]\n")
+    with pytest.raises(TrainingError, match="exit code 1"):
+        launch(job.directory, print)
 
 
 def test_verl_runs_as_its_own_synchronous_mode(trained):

@@ -23,7 +23,7 @@ from .config import NAME, verl_config
 
 __all__ = ["check_installed", "files", "launch", "launch_command", "prepare"]
 
-_VERSIONS: Final = "verl>=0.9.1,<0.10"
+_VERSIONS: Final = ">=0.9.1,<0.10"
 """What the plugin is tested with; verl changes what it builds on between minor versions."""
 
 
@@ -31,13 +31,15 @@ def check_installed() -> None:
     """Raises: TrainingError where verl is missing, or is not one that the plugin fits; the message says what to do."""
     if importlib.util.find_spec("verl") is None:
         raise TrainingError(
-            f"verl is not installed: pip install 'envace-sdk[train]' '{_VERSIONS}' TransferQueue cachetools, and vLLM "
-            "or SGLang for rollouts, on every machine; docs/engines.md has more. --dry-run needs none of it"
+            f"verl is not installed: pip install 'envace-sdk[train]' 'verl[vllm]{_VERSIONS}', on every machine; "
+            "docs/engines.md has more. --dry-run needs none of it"
         )
     try:
         importlib.import_module(f"{__package__}.plugin")
     except Exception as error:  # verl itself says nothing when a plugin fails, and would then not know our names
-        raise TrainingError(f"the installed verl does not take the plugin (it fits {_VERSIONS}): {error}") from error
+        raise TrainingError(
+            f"the installed verl does not take the plugin (it fits verl{_VERSIONS}): {error}"
+        ) from error
 
 
 def files(job: Job) -> dict[str, str]:

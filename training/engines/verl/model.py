@@ -59,9 +59,9 @@ class ServedPolicy(TransformersModel):
         output = await self._server.generate(
             self._conversation, prompt_ids=list(prompt), sampling_params={**self._sampling, "max_tokens": limit}
         )
-        return self._completion(prompt, output, limit)
+        return self._answered(prompt, output, limit)
 
-    def _completion(self, prompt: tuple[int, ...], output: Any, limit: int) -> Completion:
+    def _answered(self, prompt: tuple[int, ...], output: Any, limit: int) -> Completion:
         tokens = tuple(output.token_ids)
         if output.stop_reason == "aborted" or not tokens:
             return Completion("", finish_reason="error", prompt_ids=prompt, error="the server gave the request up")
