@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from envace_sdk.models.decoding import tree_mask
+from envace_sdk.models.trees import Tree, grow
+
 from .rows import ROLES, Row
 from .segments import Segment, TokenSequence
-from .tree_attention import tree_mask
-from .trees import Tree, grow
 
 __all__ = ["Batch", "MicroBatch", "collate", "plan", "share_out"]
 
@@ -24,7 +25,7 @@ __all__ = ["Batch", "MicroBatch", "collate", "plan", "share_out"]
 class MicroBatch:
     """What goes through the model together."""
 
-    trees: tuple[Tree, ...]
+    trees: tuple[Tree[TokenSequence], ...]
     adapter: str | None = None
     """Which of the policy's adapters is active; None if it has but one set of weights."""
     is_idle: bool = False
@@ -78,7 +79,7 @@ def plan(
     """
     trees = grow(sequences, budget) if share_prefixes else [Tree.of(sequence) for sequence in sequences]
     batches: list[MicroBatch] = []
-    current: list[Tree] = []
+    current: list[Tree[TokenSequence]] = []
     for tree in sorted(trees, key=len, reverse=True):
         if current and (len(current) + 1) * len(current[0]) > budget:
             batches.append(MicroBatch(tuple(current), adapter))

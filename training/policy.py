@@ -19,12 +19,12 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor, distribute_tensor
 
 from envace_sdk.errors import TrainingError
+from envace_sdk.models.decoding import why_no_trees
 
 from .config import TrainConfig
 from .logprobs import TokenLogProbs
 from .processes import Processes
 from .rows import ROLES, Role
-from .tree_attention import require_trees
 
 __all__ = ["Policy", "full_tensor"]
 
@@ -52,7 +52,7 @@ class Policy:
         if config.compute.gradient_checkpointing:
             _recompute_activations(self.base)
         if config.compute.share_prefixes:
-            require_trees(self.base)
+            _require_trees(self.base)
         self._frozen_copy = self._start_weights(config)
         self.scorer = self._scorer(self.base, config)
         self.vocabulary: int = self.base.get_input_embeddings().weight.shape[0]
@@ -272,6 +272,14 @@ def _recompute_activations(model: Any) -> None:
         model.activation_checkpointing_enable({"use_reentrant": False})
     else:
         model.gradient_checkpointing_enable({"use_reentrant": False})
+
+
+def _require_trees(model: Any) -> None:
+    reason = why_no_trees(model)
+    if reason:
+        raise TrainingError(
+            f"compute.share_prefixes: the model cannot be told of shared prefixes: {reason}; set it to false"
+        )
 
 
 def _precision(config: TrainConfig, device: torch.device) -> torch.dtype:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
+from envace_sdk.models.trees import Tree
+
 from .batches import MicroBatch, plan, share_out
 from .config import TrainConfig
 from .loss import Aggregation
@@ -14,7 +16,6 @@ from .policy import Policy
 from .processes import Processes
 from .rows import ROLES, Row
 from .segments import TokenSequence, render
-from .trees import Tree
 
 __all__ = ["Work", "work_for"]
 

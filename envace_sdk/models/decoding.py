@@ -1,6 +1,7 @@
 """Decoding a batch with a causal language model: per-row sampling, exact log-probabilities, rows leave when done.
 
-Endings of names are axes: u distinct prompts, b rows still decoded, t positions so far, v tokens of the vocabulary.
+Endings of names are axes: u distinct prompts (or trees of them), b rows still decoded, t positions so far, v tokens of
+the vocabulary.
 """
 
 from __future__ import annotations
@@ -9,14 +10,21 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from random import Random
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import torch
 
 from envace_sdk.errors import ModelError
 
-__all__ = ["Matcher", "Row", "decode"]
+from .trees import Tree, grow
+
+__all__ = ["Matcher", "Row", "decode", "tree_mask", "why_no_trees"]
+
+_LARGEST_TREE: Final = 2048
+_MOST_SHARED: Final = 4096
+"""Tokens that all rows read, up to which they are decoded as one forest: each new token attends to all of them."""
 
 
 class Matcher(Protocol):
@@ -53,51 +61,170 @@ class Row:
     """Why it could not be decoded further."""
 
     @property
+    def input_ids(self) -> tuple[int, ...]:
+        """What is read before it is decoded."""
+        return self.prompt
+
+    @property
     def goes_on(self) -> bool:
         """Whether there is more to decode."""
         return not self.finish and not self.problem and not (self.abandoned and self.abandoned())
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator,unused-ignore]
-def decode(model: Any, rows: Sequence[Row], *, end_ids: frozenset[int], pad_id: int) -> None:
+def decode(model: Any, rows: Sequence[Row], *, end_ids: frozenset[int], pad_id: int, trees: bool = False) -> None:
     """Decode every row to its end, in place.
 
-    Each distinct prompt is read once, so that a group of samples of one prompt costs one prompt.
+    Each distinct prompt is read once, so that a group of samples of one prompt costs one prompt; with `trees`, each
+    common beginning of prompts.
 
     Args:
         model: a causal language model of transformers, in evaluation mode.
         rows: what to decode; prompts must not be empty.
         end_ids: tokens that end a completion. They are part of `tokens`.
         pad_id: any token; it is masked.
+        trees: whether the model computes trees (`why_no_trees`).
     """
-    from transformers import DynamicCache
-
-    device = model.device
-    prompts = list(dict.fromkeys(row.prompt for row in rows))
-    longest = max(map(len, prompts))
-    ids_ut = torch.tensor([[pad_id] * (longest - len(each)) + list(each) for each in prompts], device=device)
-    mask_ut = torch.tensor([[0] * (longest - len(each)) + [1] * len(each) for each in prompts], device=device)
-    cache, live = DynamicCache(config=model.config.get_text_config()), list(rows)
-    common = {_cache_name(model): cache, "use_cache": True, "logits_to_keep": 1}
-    positions_ut = (mask_ut.cumsum(-1) - 1).clamp(min=0)
-    out = model(input_ids=ids_ut, attention_mask=mask_ut, position_ids=positions_ut, **common)
-    place = torch.tensor([prompts.index(row.prompt) for row in rows], device=device)
-    cache.batch_select_indices(place)
-    logits_bv, mask_bt = out.logits[place, -1], mask_ut[place]
+    grown = grow(rows, _LARGEST_TREE) if trees else []
+    read = sum(map(len, grown))
+    shares = 0 < read <= min(_MOST_SHARED, sum(len(row.prompt) for row in rows) // 2)
+    batch = _Forest(model, grown, rows, pad_id) if shares else _Padded(model, rows, pad_id)
+    logits_bv, live = batch.logits, list(rows)
     while True:
         tokens_b = _step(logits_bv, live, end_ids)
         going = [index for index, row in enumerate(live) if row.goes_on]
         if not going:
             return
         if len(going) < len(live):
-            kept = torch.tensor(going, device=device)
-            cache.batch_select_indices(kept)
-            tokens_b, mask_bt = tokens_b[kept], mask_bt[kept]
+            kept = torch.tensor(going, device=model.device)
+            batch.keep(kept)
+            tokens_b = tokens_b[kept]
             live = [live[index] for index in going]
-        mask_bt = torch.cat([mask_bt, mask_bt.new_ones(len(live), 1)], dim=1)
-        positions_b1 = mask_bt.sum(-1, keepdim=True) - 1
-        out = model(input_ids=tokens_b[:, None], attention_mask=mask_bt, position_ids=positions_b1, **common)
-        logits_bv = out.logits[:, -1]
+        logits_bv = batch.take(tokens_b)
+
+
+class _Padded:
+    """Rows beside each other, padded on the left, each with a cache of its own."""
+
+    def __init__(self, model: Any, rows: Sequence[Row], pad_id: int) -> None:
+        self._model, self._cache, device = model, _new_cache(model), model.device
+        prompts = list(dict.fromkeys(row.prompt for row in rows))
+        longest = max(map(len, prompts))
+        ids_ut = torch.tensor([[pad_id] * (longest - len(each)) + list(each) for each in prompts], device=device)
+        mask_ut = torch.tensor([[0] * (longest - len(each)) + [1] * len(each) for each in prompts], device=device)
+        positions_ut = (mask_ut.cumsum(-1) - 1).clamp(min=0)
+        out = _forward(model, self._cache, ids_ut, mask_ut, positions_ut, 1)
+        place = torch.tensor([prompts.index(row.prompt) for row in rows], device=device)
+        self._cache.batch_select_indices(place)
+        self._mask_bt = mask_ut[place]
+        self.logits = out.logits[place, -1]
+        """[b, v], for the first tokens."""
+
+    def keep(self, kept: Any) -> None:
+        """Go on with these rows only."""
+        self._cache.batch_select_indices(kept)
+        self._mask_bt = self._mask_bt[kept]
+
+    def take(self, tokens_b: Any) -> Any:
+        """The logits [b, v] after a token for each row."""
+        self._mask_bt = torch.cat([self._mask_bt, self._mask_bt.new_ones(len(tokens_b), 1)], dim=1)
+        positions_b1 = self._mask_bt.sum(-1, keepdim=True) - 1
+        out = _forward(self._model, self._cache, tokens_b[:, None], self._mask_bt, positions_b1, 1)
+        return out.logits[:, -1]
+
+
+class _Forest:
+    """Rows behind each other, in one cache that holds each common beginning once."""
+
+    def __init__(self, model: Any, trees: Sequence[Tree[Row]], rows: Sequence[Row], pad_id: int) -> None:
+        self._model, self._cache, device = model, _new_cache(model), model.device
+        longest = max(map(len, trees))
+        ids_ut = torch.tensor([[*tree.input_ids, *[pad_id] * (longest - len(tree))] for tree in trees], device=device)
+        places_ut = torch.tensor([[*tree.positions, *[0] * (longest - len(tree))] for tree in trees], device=device)
+        ends = sorted({branch.path[-1] for tree in trees for branch in tree.branches})
+        wanted = torch.tensor(ends, device=device)
+        out = _forward(model, self._cache, ids_ut, tree_mask(trees, longest).to(device), places_ut, wanted)
+        found = {id(each.sequence): (number, each.path) for number, tree in enumerate(trees) for each in tree.branches}
+        places = [found[id(row)] for row in rows]
+        columns = [ends.index(path[-1]) for _, path in places]
+        self.logits = out.logits[[number for number, _ in places], columns]
+        """[b, v], for the first tokens."""
+        begins = [0, *accumulate(map(len, trees))]
+        visible_bt = torch.zeros(len(rows), begins[-1], dtype=torch.bool)
+        for mine, (number, path) in zip(visible_bt, places, strict=True):
+            mine[[begins[number] + node for node in path]] = True
+        self._visible_bt = visible_bt.to(device)
+        self._positions_b = torch.tensor([len(row.prompt) for row in rows], device=device)
+        kept_t = [number * longest + node for number, tree in enumerate(trees) for node in range(len(tree))]
+        self._join(torch.tensor(kept_t, device=device))
+
+    def _join(self, kept_t: Any) -> None:
+        """Put the caches of all trees behind each other, without what was padded."""
+        for layer in self._cache.layers:
+            for name in ("keys", "values"):
+                held = getattr(layer, name).transpose(1, 2).flatten(0, 1).index_select(0, kept_t)
+                setattr(layer, name, held.transpose(0, 1)[None].contiguous())
+
+    def keep(self, kept: Any) -> None:
+        """Go on with these rows only."""
+        self._visible_bt, self._positions_b = self._visible_bt[kept], self._positions_b[kept]
+
+    def take(self, tokens_b: Any) -> Any:
+        """The logits [b, v] after a token for each row."""
+        own_bb = torch.eye(len(tokens_b), dtype=torch.bool, device=tokens_b.device)
+        self._visible_bt = torch.cat([self._visible_bt, own_bb], dim=1)
+        mask = self._visible_bt[None, None]
+        out = _forward(self._model, self._cache, tokens_b[None], mask, self._positions_b[None], 0)
+        self._positions_b = self._positions_b + 1
+        return out.logits[0]
+
+
+def tree_mask(trees: Sequence[Tree[Any]], longest: int) -> Any:
+    """Which token attends to which: [u, 1, t, t], bool, `longest` being t. Padding attends to itself."""
+    mask = torch.zeros(len(trees), 1, longest, longest, dtype=torch.bool)
+    for place, tree in enumerate(trees):
+        for branch in tree.branches:
+            own = branch.path[branch.shared :]
+            if own:
+                start, stop = own[0], own[-1] + 1
+                mask[place, 0, start:stop, list(branch.path[: branch.shared])] = True
+                mask[place, 0, start:stop, start:stop] = torch.ones(stop - start, stop - start).tril().bool()
+        mask[place, 0, range(len(tree), longest), range(len(tree), longest)] = True
+    return mask
+
+
+@torch.no_grad()  # type: ignore[untyped-decorator,unused-ignore]
+def why_no_trees(model: Any) -> str:
+    """Why a model does not compute trees as it does sequences; empty where it does."""
+    text = model.config.get_text_config()
+    kinds = set(getattr(text, "layer_types", None) or ())
+    if others := sorted(kinds - {"full_attention"}):
+        return f"it has layers of {', '.join(others)}"
+    if not kinds and getattr(text, "sliding_window", None) is not None:
+        return "it has layers of sliding attention"
+    device = next(model.parameters()).device
+    ends = torch.tensor([[0, 1, 2], [0, 1, 3]], device=device)
+    tree = torch.tensor([[0, 1, 2, 3]], device=device)
+    mask = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 0, 1]], device=device).bool()[None, None]
+    positions = torch.tensor([[0, 1, 2, 2]], device=device)
+    try:
+        found = model(input_ids=tree, attention_mask=mask, position_ids=positions, use_cache=False).logits[0, 2:]
+    except (RuntimeError, TypeError, ValueError) as error:
+        return f"it takes no mask of a tree: {(str(error).strip().splitlines() or [type(error).__name__])[0]:.200}"
+    expected = model(input_ids=ends, use_cache=False).logits[:, -1]
+    allowed = (1e-3 if found.dtype == torch.float32 else 0.05) * float(expected.abs().max())
+    return "it computes a tree otherwise" if float((found - expected).abs().max()) > allowed else ""
+
+
+def _new_cache(model: Any) -> Any:
+    from transformers import DynamicCache
+
+    return DynamicCache(config=model.config.get_text_config())
+
+
+def _forward(model: Any, cache: Any, ids: Any, mask: Any, positions: Any, logits_to_keep: Any) -> Any:
+    common = {_cache_name(model): cache, "use_cache": True, "logits_to_keep": logits_to_keep}
+    return model(input_ids=ids, attention_mask=mask, position_ids=positions, **common)
 
 
 def _cache_name(model: Any) -> str:

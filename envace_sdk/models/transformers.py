@@ -17,15 +17,14 @@ from envace_sdk.errors import ModelError
 from envace_sdk.json import Json
 
 from .constraint import Constraints
-from .decoding import Row, decode
+from .decoding import Row, decode, why_no_trees
 from .model import Closing, Completion, Message, Request
 from .worker import Job, Worker
 
 __all__ = ["TransformersModel"]
 
-_MARKS: Final = frozenset({"[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "<|python_tag|>", "<tool_call>", "</tool_call>"})
-_THINK: Final = frozenset({"<think>", "</think>"})
-_SHOWN: Final = _MARKS | _THINK
+_CALLS: Final = frozenset({"[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "<|python_tag|>", "<tool_call>", "</tool_call>"})
+_SHOWN: Final = _CALLS | {"<think>", "</think>"}
 """Special tokens of some tokenizers that are part of what the model says."""
 _LOG: Final = logging.get_logger(__name__)
 
@@ -169,6 +168,10 @@ class TransformersModel(Closing):
         return frozenset((special | set(self.tokenizer.all_special_ids)) - shown)
 
     @cached_property
+    def _trees(self) -> bool:
+        return not why_no_trees(self.model)
+
+    @cached_property
     def _constraints(self) -> Constraints:
         return Constraints(self.tokenizer, sorted(self.end_ids))
 
@@ -250,7 +253,7 @@ class TransformersModel(Closing):
         training = self.model.training
         self.model.eval()
         try:
-            decode(self.model, rows, end_ids=self.end_ids, pad_id=self.tokenizer.pad_token_id or 0)
+            decode(self.model, rows, end_ids=self.end_ids, pad_id=self.tokenizer.pad_token_id or 0, trees=self._trees)
         finally:
             self.model.train(training)
 

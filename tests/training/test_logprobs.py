@@ -3,11 +3,12 @@ import torch
 from envace_sdk.training.batches import MicroBatch, collate, plan, share_out
 from envace_sdk.training.logprobs import TokenLogProbs, token_logprobs
 from envace_sdk.training.segments import split, stream
-from envace_sdk.training.trees import Tree
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_policy import VOCABULARY, growing_rows, plainly, some_rows, tiny_llama
 from transformers import Gemma2Config, Gemma2ForCausalLM
+
+from envace_sdk.models.trees import Tree
 
 CPU = torch.device("cpu")
 

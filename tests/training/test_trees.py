@@ -7,14 +7,14 @@ from envace_sdk.training.batches import collate, plan
 from envace_sdk.training.logprobs import TokenLogProbs
 from envace_sdk.training.segments import split, stream
 from envace_sdk.training.trainer import Trainer
-from envace_sdk.training.tree_attention import require_trees
-from envace_sdk.training.trees import grow
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_policy import config, growing_rows, plainly, some_rows, tiny_llama
 from transformers import Gemma2Config, Gemma2ForCausalLM, MistralConfig, MistralForCausalLM
 
 from envace_sdk.errors import TrainingError
+from envace_sdk.models.decoding import why_no_trees
+from envace_sdk.models.trees import grow
 
 SHORT = st.lists(st.integers(3, 5), min_size=1, max_size=6).map(tuple)
 
@@ -114,13 +114,13 @@ def test_models_whose_layers_look_back_only_so_far_are_refused():
     sizes = {"vocab_size": 64, "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 2}
     heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16, "pad_token_id": 0}
     gemma = Gemma2ForCausalLM(Gemma2Config(**sizes, **heads))
-    with pytest.raises(TrainingError, match=r"not sliding_attention; set compute\.share_prefixes to false"):
-        require_trees(gemma)
-    with pytest.raises(TrainingError, match="sliding"):
-        require_trees(MistralForCausalLM(MistralConfig(**sizes, **heads, sliding_window=8)))
+    assert "layers of sliding_attention" in why_no_trees(gemma)
+    with pytest.raises(TrainingError, match=r"share_prefixes: .* layers of sliding_attention; set it to false"):
+        Trainer(gemma, config(compute={"share_prefixes": True}))
+    assert "sliding" in why_no_trees(MistralForCausalLM(MistralConfig(**sizes, **heads, sliding_window=8)))
 
 
-def test_a_model_that_does_not_heed_the_mask_is_refused():
+def test_a_model_that_does_not_heed_the_mask_is_found_out():
     class Heedless(torch.nn.Module):
         def __init__(self):
             super().__init__()
@@ -130,6 +130,5 @@ def test_a_model_that_does_not_heed_the_mask_is_refused():
         def forward(self, input_ids, attention_mask=None, position_ids=None, use_cache=False):
             return self.inner(input_ids=input_ids, position_ids=position_ids, use_cache=use_cache)
 
-    with pytest.raises(TrainingError, match="otherwise than its sequences"):
-        require_trees(Heedless())
-    require_trees(tiny_llama())
+    assert why_no_trees(Heedless()) == "it computes a tree otherwise"
+    assert not why_no_trees(tiny_llama())
