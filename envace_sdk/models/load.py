@@ -10,7 +10,7 @@ from envace_sdk.errors import ModelError
 
 from .model import ChatModel
 
-__all__ = ["load_model"]
+__all__ = ["load_model", "place_of"]
 
 _BACKENDS: Final = {
     "scripted": ".scripted:ScriptedModel.load",
@@ -60,3 +60,21 @@ def load_model(uri: str, **options: Any) -> ChatModel:
             raise
         raise ModelError(f"{uri}: {error}") from error
     return model
+
+
+def place_of(where: str) -> tuple[str, dict[str, Any]]:
+    """The folder or hub id of a model of transformers, and what else transformers must be told.
+
+    Raises:
+        ModelError: it is a path, and nothing is there that can be read.
+    """
+    path = Path(where).expanduser()
+    if path.suffix == ".gguf" or path.is_file():
+        if not path.is_file():
+            raise ModelError(f"{where}: there is no such file")
+        if path.suffix != ".gguf":
+            raise ModelError(f"{where}: a model is a folder, a .gguf file or a hub id")
+        return str(path.parent), {"gguf_file": path.name}
+    if not path.is_dir() and (path.is_absolute() or where.startswith((".", "~"))):
+        raise ModelError(f"{where}: there is no such folder")
+    return (str(path) if path.is_dir() else where), {}

@@ -35,7 +35,8 @@ def body_of(request: Request, model: str) -> dict[str, Json]:
     if request.schema is not None:
         form = {"name": "answer", "schema": request.schema}
         body["response_format"] = {"type": "json_schema", "json_schema": form}
-    if sampling.top_p < 1:
+    if sampling.top_p < 1 or request.prompt_ids is not None:
+        # Whoever gives tokens means what is said; vLLM would take another one from the model's generation_config.
         body["top_p"] = sampling.top_p
     if sampling.seed is not None:
         body["seed"] = sampling.seed

@@ -18,6 +18,7 @@ from envace_sdk.json import Json
 
 from .constraint import Constraints
 from .decoding import Row, decode, why_no_trees
+from .load import place_of
 from .model import Closing, Completion, Message, Request
 from .worker import Job, Worker
 
@@ -83,7 +84,7 @@ class TransformersModel(Closing):
         kind = getattr(torch, dtype or ("float32" if target == "cpu" else "bfloat16"), None)
         if not isinstance(kind, torch.dtype):
             raise ModelError(f"{dtype!r} is not a number format; one is float32, bfloat16, float16")
-        place, more = _place(where)
+        place, more = place_of(where)
         if revision is not None:
             more["revision"] = revision
         try:
@@ -152,6 +153,13 @@ class TransformersModel(Closing):
         kept = [token for token in token_ids if token not in self._silent]
         text: str = self.tokenizer.decode(kept, skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return text
+
+    def said(self, token_ids: Sequence[int], stops: Sequence[str] = ()) -> str:
+        """The text of a completion: without the token that ends it, and up to the first of the stop texts."""
+        ends = bool(token_ids) and token_ids[-1] in self.end_ids
+        text = self.decode(token_ids[:-1] if ends else token_ids)
+        found = [at for stop in stops if (at := text.find(stop)) >= 0]
+        return text[: min(found)] if found else text
 
     async def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Answer a batch. Raises: ModelError if the model is closed, fails, or memory does not hold one request."""
@@ -258,31 +266,14 @@ class TransformersModel(Closing):
             self.model.train(training)
 
     def _completion(self, row: Row, request: Request) -> Completion:
-        said = row.tokens[:-1] if row.tokens and row.tokens[-1] in self.end_ids else row.tokens
-        text = self.decode(said)
-        ends = [at for stop in request.sampling.stop if (at := text.find(stop)) >= 0]
         return Completion(
-            text[: min(ends)] if ends else text,
+            self.said(row.tokens, request.sampling.stop),
             token_ids=tuple(row.tokens),
             logprobs=tuple(row.logprobs),
             finish_reason="error" if row.problem else row.finish or "error",
             prompt_ids=row.prompt,
             error=row.problem,
         )
-
-
-def _place(where: str) -> tuple[str, dict[str, Any]]:
-    """The folder or hub id, and what else transformers must be told."""
-    path = Path(where).expanduser()
-    if path.suffix == ".gguf" or path.is_file():
-        if not path.is_file():
-            raise ModelError(f"{where}: there is no such file")
-        if path.suffix != ".gguf":
-            raise ModelError(f"{where}: a model is a folder, a .gguf file or a hub id")
-        return str(path.parent), {"gguf_file": path.name}
-    if not path.is_dir() and (path.is_absolute() or where.startswith((".", "~"))):
-        raise ModelError(f"{where}: there is no such folder")
-    return (str(path) if path.is_dir() else where), {}
 
 
 def _templated(message: Message) -> dict[str, Json]:

@@ -8,6 +8,7 @@ from typing import Any, Self
 from envace_sdk.errors import ModelError
 
 from .model import Closing, Completion, Request
+from .transformers import TransformersModel
 from .worker import Job, Worker
 
 __all__ = ["VLLMModel"]
@@ -27,6 +28,9 @@ class VLLMModel(Closing):
         self.name = name
         self.engine = engine
         self.tokenizer = engine.get_tokenizer()
+        self.longest: int = engine.llm_engine.model_config.max_model_len
+        """The most tokens of prompt and completion together."""
+        self._words = TransformersModel(None, self.tokenizer, name=name)
         self._worker: Worker[Request, Completion] = Worker(self._run, batch_size, name=f"decode {name}")
 
     @classmethod
@@ -65,28 +69,41 @@ class VLLMModel(Closing):
         ready = []
         for job in jobs:
             try:
-                ready.append((job, self._prompt(job.asked), _parameters(job.asked)))
-            except Exception as error:  # a chat template is somebody's program
-                job.failed(ModelError(f"{self.name} refuses the messages: {error}"))
+                prompt = self._prompt(job.asked)
+            except ModelError as error:
+                job.failed(error)
+                continue
+            if len(prompt) >= self.longest:
+                reason = f"the prompt has {len(prompt):,} tokens; {self.name} takes {self.longest:,} and needs one more"
+                job.done(Completion("", finish_reason="error", prompt_ids=prompt, error=reason))
+            else:
+                ready.append((job, prompt, _parameters(job.asked)))
         prompts = [{"prompt_token_ids": list(prompt)} for _, prompt, _ in ready]
         try:
             outputs = self.engine.generate(prompts, [each for *_, each in ready], use_tqdm=False) if ready else []
         except (ValueError, RuntimeError) as error:
             raise ModelError(f"{self.name}: decoding failed: {error}") from error
         for (job, prompt, _), output in zip(ready, outputs, strict=True):
-            job.done(_completion(output.outputs[0], prompt))
+            job.done(self._completion(output.outputs[0], prompt, job.asked))
 
     def _prompt(self, request: Request) -> tuple[int, ...]:
         if request.prompt_ids is not None:
             return request.prompt_ids
-        ids = self.tokenizer.apply_chat_template(
-            [message.as_json() for message in request.messages or ()],
-            tools=[dict(tool) for tool in request.tools] or None,
-            add_generation_prompt=True,
-            tokenize=True,
-            return_dict=True,
-        )["input_ids"]
-        return tuple(ids)
+        return tuple(self._words.encode(request.messages or (), request.tools))
+
+    def _completion(self, output: Any, prompt: tuple[int, ...], request: Request) -> Completion:
+        token_ids = tuple(output.token_ids)
+        logprobs = None
+        if output.logprobs is not None:
+            steps = zip(token_ids, output.logprobs, strict=True)
+            logprobs = tuple(min(float(step[token].logprob), 0.0) for token, step in steps)
+        return Completion(
+            self._words.said(token_ids, request.sampling.stop),
+            token_ids=token_ids,
+            logprobs=logprobs,
+            finish_reason="length" if output.finish_reason == "length" else "stop",
+            prompt_ids=prompt,
+        )
 
 
 def _parameters(request: Request) -> Any:
@@ -106,19 +123,4 @@ def _parameters(request: Request) -> Any:
         stop=list(sampling.stop),
         logprobs=0,
         **more,
-    )
-
-
-def _completion(output: Any, prompt: tuple[int, ...]) -> Completion:
-    token_ids = tuple(output.token_ids)
-    logprobs = None
-    if output.logprobs is not None:
-        steps = zip(token_ids, output.logprobs, strict=True)
-        logprobs = tuple(min(float(step[token].logprob), 0.0) for token, step in steps)
-    return Completion(
-        output.text,
-        token_ids=token_ids,
-        logprobs=logprobs,
-        finish_reason="length" if output.finish_reason == "length" else "stop",
-        prompt_ids=prompt,
     )
