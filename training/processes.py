@@ -6,15 +6,18 @@ Everything else asks this file, so that nothing else need know how many there ar
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Final, Literal, TypeVar, cast
 
 import torch
 import torch.distributed as dist
 from accelerate import PartialState
-from accelerate.utils import gather_object
+from accelerate.utils import broadcast_object_list, gather_object
 from torch import Tensor
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+
+from envace_sdk.errors import TrainingError
 
 __all__ = ["Processes"]
 
@@ -22,6 +25,8 @@ T = TypeVar("T")
 
 _BUCKET = 2**24
 """Gradient elements that are summed over processes in one message: 64 MiB in float32."""
+_PATIENCE: Final = timedelta(hours=6)
+"""How long processes wait for each other: for one that measures, say, while the others have nothing to do."""
 
 
 class Processes:
@@ -33,7 +38,10 @@ class Processes:
     def __init__(self, device: Literal["auto", "cpu"] = "auto") -> None:
         """Join the peers; the environment says who they are (accelerate's `PartialState`)."""
         started = dist.is_available() and dist.is_initialized()
-        self._state = PartialState(cpu=device == "cpu" or os.environ.get("ACCELERATE_USE_CPU", "") == "true")
+        self._state = PartialState(
+            cpu=device == "cpu" or os.environ.get("ACCELERATE_USE_CPU", "") == "true",
+            timeout=_PATIENCE,
+        )
         self._is_mine = not started and dist.is_available() and dist.is_initialized()
         self.device: torch.device = self._state.device
         self.rank: int = self._state.process_index
@@ -47,6 +55,40 @@ class Processes:
     def gather(self, items: Sequence[T]) -> list[T]:
         """The items of all processes, in the order of their ranks, the same list in each."""
         return list(gather_object(list(items))) if self.count > 1 else list(items)
+
+    def share(self, items: Sequence[T]) -> tuple[int, Sequence[T]]:
+        """What of the items is for this process, which is one piece, and the place of its first among all."""
+        first, end = (len(items) * rank // self.count for rank in (self.rank, self.rank + 1))
+        return first, items[first:end]
+
+    def from_main(self, value: T) -> T:
+        """The main process's value, in all of them."""
+        if self.count == 1:
+            return value
+        found: list[T] = broadcast_object_list([value])
+        return found[0]
+
+    async def by_main(self, work: Callable[[], Awaitable[T]]) -> T:
+        """What the main process makes, in all of them; the others wait for it.
+
+        Raises:
+            TrainingError: it failed there; in the main process itself, whatever it raised.
+        """
+        if self.count == 1:
+            return await work()
+        made: T | None = None
+        failure: Exception | None = None
+        if self.is_main:
+            try:
+                made = await work()
+            except Exception as error:  # the others wait, and must not wait for ever
+                failure = error
+        value, problem = self.from_main((made, failure and str(failure)))
+        if failure is not None:
+            raise failure
+        if problem is not None:
+            raise TrainingError(problem)
+        return cast("T", value)
 
     def totals(self, values: Mapping[str, Tensor | float]) -> dict[str, float]:
         """Sums over all processes; the names must be the same in each."""

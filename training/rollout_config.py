@@ -11,7 +11,7 @@ from envace_sdk.roles import Style
 from .config import Section
 from .rows import Role
 
-__all__ = ["JudgeConfig", "RewardConfig", "RoleLimits", "RolloutConfig", "ScheduleConfig", "Source"]
+__all__ = ["JudgeConfig", "RewardConfig", "RoleLimits", "RolloutConfig", "ScheduleConfig", "ServerConfig", "Source"]
 
 Source: TypeAlias = Literal["train", "grounded", "real"]
 """Who answers calls: the policy rehearses; the environment's ladder; a real MCP server."""
@@ -52,6 +52,29 @@ class ScheduleConfig(Section):
         return self.source == "real" or self.real_every is not None or self.mix.get("real", 0) > 0
 
 
+class ServerConfig(Section):
+    """A vLLM server that samples rollouts, with the weights under training."""
+
+    url: str | None = None
+    """Of a server that runs, such as `http://127.0.0.1:8000`; null: one is started for the run and stopped after it."""
+    python: str | None = None
+    """Of a server that is started: the interpreter whose environment has vLLM; null: this one."""
+    arguments: tuple[str, ...] = ()
+    """Of a server that is started: further arguments, such as `--tensor-parallel-size=2`."""
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Of a server that is started: further variables, such as `CUDA_VISIBLE_DEVICES`."""
+    start_seconds: float = Field(900.0, gt=0)
+    """Of a server that is started: how long it may take until it answers."""
+    transfer: Literal["files", "nccl"] = "files"
+    """How all weights get there after an update: through files, or from GPU to GPU. Adapters always are files."""
+    folder: str | None = None
+    """Where these files are, under a path that is the same for the server; null: the system's temporary folder."""
+    concurrency: int = Field(256, ge=1)
+    """Requests under way at once, in each process."""
+    timeout: float = Field(600.0, gt=0)
+    """Seconds for a completion, and for the server to read weights."""
+
+
 class RolloutConfig(Section):
     """How trajectories are made."""
 
@@ -85,6 +108,8 @@ class RolloutConfig(Section):
     prompt_characters: int | None = Field(24_000, ge=1)
     """The longest rehearsing prompt; see `rehearse_prompt` for what goes first."""
     schedule: ScheduleConfig = ScheduleConfig()
+    server: ServerConfig | None = None
+    """Who samples: a vLLM server; null: the trainer's own weights in this process."""
 
     def limits(self, role: Role) -> RoleLimits:
         """What one turn of a role may take."""

@@ -24,7 +24,7 @@ from envace_sdk.errors import RowError, TrainingError
 from envace_sdk.json import Json
 
 from . import checkpoint
-from .batches import Batch, MicroBatch, collate
+from .batches import Batch, MicroBatch, collate, plan
 from .config import TrainConfig
 from .loss import Surrogate, TokenTerms, imitation, surrogate
 from .memory import is_out_of_memory, memory_limit, peak_memory, reset_peak_memory
@@ -33,6 +33,7 @@ from .optimizer import Optimizer
 from .policy import Policy
 from .processes import Processes
 from .rows import Role, Row
+from .segments import render
 from .tally import Tally
 from .work import Work, work_for
 
@@ -96,6 +97,26 @@ class Trainer:
     def imitate(self, rows: Sequence[Row]) -> StepMetrics:
         """One supervised update: make the completions likelier, whatever their advantage; raises as `step` does."""
         return self._update(rows, self._imitation, by_advantage=False, epochs=1)
+
+    def score(self, rows: Sequence[Row]) -> list[list[float]]:
+        """What the weights as they are think of completions.
+
+        All processes take part, with the same rows. The rows' own log-probabilities are not looked at.
+
+        Returns:
+            By row, the natural log-probability of each completion token at the temperature of training.
+
+        Raises:
+            RowError: a row has tokens that the model does not know.
+        """
+        self._check(rows)
+        found: list[list[float]] = []
+        for row in rows:
+            (micro_batch,) = plan(render([row], "split"), row.length, self.policy.adapter(row.role))
+            batch = collate(micro_batch, lambda _: 0.0, pad_id=self._pad_id, device=self.processes.device)
+            with torch.no_grad(), self.policy.using(micro_batch.adapter), self.policy.autocast():
+                found.append(self.policy.scorer(*_inputs(batch))[0].tolist())
+        return found
 
     def save(self, folder: Path, extra: Json = None) -> None:
         """Write all that the run needs to go on as if it had not stopped; all processes take part.
@@ -216,7 +237,7 @@ class Trainer:
         self, place: int, micro_batch: MicroBatch, work: Work, loss: _Loss, tally: Tally, factor: float
     ) -> None:
         batch = collate(micro_batch, work.share(micro_batch), pad_id=self._pad_id, device=self.processes.device)
-        inputs = batch.input_ids, batch.attention_mask, batch.positions, batch.predicts, batch.targets
+        inputs = _inputs(batch)
         with self.policy.using(micro_batch.adapter):
             if work.needs_reference and place not in work.reference:
                 with torch.no_grad(), self.policy.autocast(), self.policy.reference() as scorer:
@@ -263,6 +284,11 @@ class Trainer:
 
 
 _Loss = Callable[[Tensor, Tensor, Batch, Tensor | None], tuple[Tensor, TokenTerms]]
+
+
+def _inputs(batch: Batch) -> tuple[Tensor | None, ...]:
+    """What the model is run on."""
+    return batch.input_ids, batch.attention_mask, batch.positions, batch.predicts, batch.targets
 
 
 def _mean(values: Sequence[int]) -> float:

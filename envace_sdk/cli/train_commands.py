@@ -24,6 +24,8 @@ Examples:
   envace-sdk train --tools retail --steps 40 -o runs/retail
       tasks, warm-up, training; curves and trajectories in runs/retail/report.html
   envace-sdk train --tools ./tools.json --model transformers:./Qwen3-0.6B --config train.yaml -o runs/mine
+  envace-sdk train --tools retail --model transformers:Qwen/Qwen3-8B --rollout-server http://127.0.0.1:8000
+      a vLLM server samples; where there is none, the message says how to start it
   envace-sdk train --resume -o runs/retail
       goes on where it was stopped, by Ctrl-C or otherwise
   envace-sdk train --engine verl --tools schemas/ --model policy/ --preset node-8x80gb -o /shared/runs/all
@@ -46,6 +48,12 @@ Exit codes:
     "--config", "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings as YAML."
 )
 @click.option("--preset", help="Settings for a machine: cpu-small, gpu-24gb, gpu-80gb, …; default: what this one is.")
+@click.option(
+    "--rollout-server",
+    "server",
+    metavar="URL|start",
+    help="A vLLM server samples the rollouts: one at this URL, or one that is started for the run.",
+)
 @click.option("--steps", type=click.IntRange(min=1), help="Updates after the warm-up.")
 @click.option("--gate", type=click.FloatRange(0, 1), help="Fidelity of rehearsals before they are trained on.")
 @click.option("--seed", type=click.IntRange(min=0), help="The same seed gives the same run.")
@@ -74,6 +82,7 @@ def train(
     uri: str | None,
     file: Path | None,
     preset: str | None,
+    server: str | None,
     output: Path,
     engine: str,
     resume: bool,
@@ -92,7 +101,11 @@ def train(
     if not resume and not sources:
         raise click.UsageError("name the toolsets with --tools, or go on with a run: --resume -o RUN")
     given = {name: value for name, value in {**changes, "preset": preset, "model": uri}.items() if value is not None}
+    if server is not None:
+        given["rollout"] = {"server": {"url": None if server == "start" else server}}
     if engine == "verl":
+        if server is not None:
+            raise click.UsageError("--engine verl starts samplers of its own; leave --rollout-server")
         by_verl = load("training.engines.verl.command", command="train", extra="train")
         by_verl.run_verl(sources, file, given, output, resume=resume, dry_run=dry_run, note=click.echo)
         return

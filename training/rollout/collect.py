@@ -106,7 +106,13 @@ class RolloutSource:
         """How large the batches of the last collection were."""
 
     async def collect(
-        self, cases: Sequence[Case], policy_version: int = 0, *, step: int | None = None, source: Source | None = None
+        self,
+        cases: Sequence[Case],
+        policy_version: int = 0,
+        *,
+        step: int | None = None,
+        source: Source | None = None,
+        first: int = 0,
     ) -> list[Trajectory]:
         """G trajectories for each case, rewarded; those of a case follow each other.
 
@@ -115,6 +121,7 @@ class RolloutSource:
             policy_version: how many updates the weights have seen.
             step: for the schedule; by default the policy's version.
             source: instead of the schedule's.
+            first: the place of the first case among all of the step, where others attempt the rest.
 
         Raises:
             TrainingError: a real server is wanted for a toolset that has none; TaskError: a task's world does not fit.
@@ -124,7 +131,7 @@ class RolloutSource:
         players: list[Player] = []
         opened: list[ToolClient] = []
         try:
-            for group, case in enumerate(cases):
+            for group, case in enumerate(cases, first):
                 chosen = source or source_of(
                     self.config.schedule, policy_version if step is None else step, group, self._seed
                 )

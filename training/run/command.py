@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
 
 from envace_sdk.errors import TrainingError
 from envace_sdk.json import Json
 
+from ..config import merged
+from ..processes import Processes
 from ..rows import Role
 from ..tasks import Split
+from ..vllm import rollout_server
 from .estimate import estimate
 from .evaluation import Evaluation, evaluate
 from .export import export, trained_weights
 from .job import Job
 from .live import Live
 from .loop import train
-from .machine import suitable_preset
+from .machine import model_place, suitable_preset
 from .planning import plan
 from .progress import Display
 from .report import write_report
-from .settings import RunConfig, load_run_config
+from .settings import RunConfig, load_run_config, run_config
 from .stopping import Stop
 from .warm import examples
 
@@ -45,38 +51,40 @@ def run_train(
         sources: toolsets; none when a run is gone on with.
         file: a configuration.
         changes: settings that go before the file's.
-        directory: of the run.
+        directory: of the run; where there are several processes, all of them see it.
         resume: go on.
         dry_run: only say what would be done, and write nothing.
 
     Raises:
         EnvaceError: what is given cannot be used, or memory does not suffice.
     """
-    with Display() as display:
-        if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-            raise TrainingError(
-                "`envace-sdk train` runs in one process; with several, use envace_sdk.training.trainer in a script"
-            )
-        if resume:
-            job = _resumed(directory, file, changes)
-        else:
-            job = asyncio.run(_planned(sources, file, changes, directory, display))
+    found = _resumed(directory, file, changes) if resume else None
+    config = found.config if found else load_run_config(file, changes, preset=suitable_preset())
+    processes = Processes(config.compute.device)
+    with Display(None if processes.is_main else Console(quiet=True)) as display, ExitStack() as ending:
+        ending.callback(processes.leave)
+        job = found or asyncio.run(_planned(sources, config, directory, processes, display))
+        served = ending.enter_context(_served(job, processes, display))
+        if not resume:
             display.note(_plan(job))
-            for line in asyncio.run(estimate(job)).lines():
+            for line in asyncio.run(estimate(served)).lines():
                 display.note(line)
             if dry_run:
                 return True
-            job.begin(sources)
+            asyncio.run(processes.by_main(lambda: asyncio.to_thread(job.begin, sources)))
+            if not processes.is_main:
+                served = replace(served, material=Job.found(directory).material)
         stop = Stop()
         try:
             with stop.on_signals(lambda: display.note("stopping; press Ctrl-C again to stop without saving")):
-                finished = asyncio.run(train(job, display, stop))
+                finished = asyncio.run(train(served, display, stop))
         finally:
-            write_report(job)
-    if finished:
-        display.note(f"done: {directory / 'report.html'}; next: envace-sdk train eval {directory}")
-    else:
-        display.note(f"stopped and saved; go on with: envace-sdk train --resume -o {directory}")
+            if processes.is_main:
+                write_report(job)
+        if finished:
+            display.note(f"done: {directory / 'report.html'}; next: envace-sdk train eval {directory}")
+        else:
+            display.note(f"stopped and saved; go on with: envace-sdk train --resume -o {directory}")
     return finished
 
 
@@ -96,7 +104,9 @@ def run_eval(
         EnvaceError: the run cannot be read, or the model cannot be run.
     """
     job = Job.found(directory)
-    found = asyncio.run(_evaluated(job, split, tasks, samples, temperature, _weights(job, step, untrained=untrained)))
+    weights = _weights(job, step, untrained=untrained)
+    with Display() as display, _served(job, Processes(job.config.compute.device), display) as served:
+        found = asyncio.run(_evaluated(served, split, tasks, samples, temperature, weights))
     scores = {name.removeprefix("eval/"): value for name, value in found.as_flat().items()}
     return {
         "run": str(directory),
@@ -129,16 +139,36 @@ async def _evaluated(
     live = Live(job.place, job.config, weights, examples=await examples(job.material, job.config))
     try:
         cases = job.material.chosen(split, tasks, job.config.seed)
+        await live.publish()
         return await evaluate(cases, cases, live, samples=samples, temperature=temperature)
     finally:
         await live.close()
 
 
 async def _planned(
-    sources: Sequence[str], file: Path | None, changes: Mapping[str, Any], directory: Path, display: Display
+    sources: Sequence[str], config: RunConfig, directory: Path, processes: Processes, display: Display
 ) -> Job:
-    config = load_run_config(file, changes, preset=suitable_preset())
+    # Each process plans, since all need the tasks; the model is fetched by one of them.
+    await processes.by_main(lambda: asyncio.to_thread(model_place, config.model, display.note))
     return await plan(sources, config, directory, display.note)
+
+
+@contextmanager
+def _served(job: Job, processes: Processes, display: Display) -> Iterator[Job]:
+    """The run with the address of its vLLM server, which is started if the settings say so."""
+    rollout = job.config.rollout
+    server = rollout.server
+    if server is None or server.url is not None:
+        yield job
+        return
+    with ExitStack() as ending:
+
+        async def started() -> str:
+            return ending.enter_context(rollout_server(job.place, job.config, server, display.note))
+
+        url = asyncio.run(processes.by_main(started))
+        rollout = rollout.model_copy(update={"server": server.model_copy(update={"url": url})})
+        yield replace(job, config=job.config.model_copy(update={"rollout": rollout}))
 
 
 def _resumed(directory: Path, file: Path | None, changes: Mapping[str, Any]) -> Job:
@@ -146,7 +176,7 @@ def _resumed(directory: Path, file: Path | None, changes: Mapping[str, Any]) -> 
     if file is not None:
         config = load_run_config(file, {"model": job.config.model, **changes}, preset=suitable_preset())
     elif changes:
-        config = RunConfig.model_validate({**job.config.model_dump(mode="json"), **_without_preset(changes)})
+        config = run_config(merged(job.config.model_dump(mode="json"), _without_preset(changes)))
     else:
         return job
     return Job.found(directory, config)

@@ -74,11 +74,13 @@ async def estimate(job: Job) -> Estimate:
     try:
         rows = await demonstrations(job.material, live)
         case = job.material.chosen("train", 1, config.seed)
+        await live.publish()
         begin = time.perf_counter()
         await live.source.collect(case, 0)
         rollout = time.perf_counter() - begin
-        live.trainer.imitate(batch(rows, 0, 2, config.seed))  # libraries choose kernels in the first one
-        metrics = live.trainer.imitate(batch(rows, 1, min(config.warmup.rows, 8), config.seed))
+        is_main = live.trainer.processes.is_main
+        live.trainer.imitate(batch(rows, 0, 2, config.seed) if is_main else ())  # libraries choose kernels in the first
+        metrics = live.trainer.imitate(batch(rows, 1, min(config.warmup.rows, 8), config.seed) if is_main else ())
         rate = metrics.computed_tokens / metrics.seconds
         device = str(live.trainer.processes.device)
         peak = peak_memory(live.trainer.processes.device)

@@ -1,4 +1,4 @@
-"""The policy under training as chat models: rollouts read the trainer's own weights, without a copy."""
+"""The policy under training as chat models: rollouts read the trainer's own weights, or a vLLM server is given them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from envace_sdk.errors import TrainingError
 from envace_sdk.models import ChatModel, Message
 from envace_sdk.models.decoding import Row as Decoded
 from envace_sdk.models.transformers import TransformersModel
@@ -17,6 +18,7 @@ from ..rollout_config import RoleLimits, RolloutConfig
 from ..rows import ROLES, Role
 from ..tokens import ModelTokens
 from ..trainer import Trainer
+from ..vllm import Link
 from .machine import load_weights
 from .settings import RunConfig
 
@@ -67,11 +69,11 @@ class Live:
         self.trainer = Trainer(model, config, tokenizer=self.tokenizer, pad_id=self.tokenizer.pad_token_id or 0)
         if weights is not None and not is_whole:
             self.trainer.policy.load(weights)
-        lock = threading.Lock()
-        roles: tuple[Role, ...] = ROLES if config.parameters.separate else ("act",)
-        made = {role: _RoleModel(self.trainer, self.tokenizer, role, lock, config.batch_size) for role in roles}
-        self.models: Mapping[Role, ChatModel] = {role: made.get(role, made["act"]) for role in ROLES}
-        self.tokens = ModelTokens(made["act"])
+        words = TransformersModel(self.trainer.model, self.tokenizer, name=f"the tokenizer of {place}")
+        self.tokens = ModelTokens(words)
+        server = config.rollout.server
+        self._link = None if server is None else Link(self.trainer, words, config, server, place)
+        self.models: Mapping[Role, ChatModel] = self._own_models() if self._link is None else self._link.models
         self._rewarder = Rewarder.load(config.rewards)
         self.source = self._source(config.rollout, config.seed)
 
@@ -82,6 +84,26 @@ class Live:
             role: RoleLimits(max_tokens=rollout.limits(role).max_tokens, temperature=temperature) for role in ROLES
         }
         return self._source(rollout.model_copy(update={"group": samples, **limits}), self.config.seed + 1)
+
+    async def publish(self) -> None:
+        """Have rollouts sampled with the weights as they are; all processes take part.
+
+        Raises:
+            TrainingError: the vLLM server that samples them cannot take the weights.
+        """
+        if self._link is not None:
+            await self._link.publish()
+
+    def _own_models(self) -> Mapping[Role, ChatModel]:
+        if self.trainer.policy.is_sharded:
+            raise TrainingError(
+                "compute.sharding: full leaves no process with weights to sample with; let a vLLM server sample: "
+                "--rollout-server URL"
+            )
+        lock = threading.Lock()
+        roles: tuple[Role, ...] = ROLES if self.config.parameters.separate else ("act",)
+        made = {role: _RoleModel(self.trainer, self.tokenizer, role, lock, self.config.batch_size) for role in roles}
+        return {role: made.get(role, made["act"]) for role in ROLES}
 
     def _source(self, rollout: RolloutConfig, seed: int) -> RolloutSource:
         one = self.models["act"]
@@ -97,7 +119,9 @@ class Live:
         )
 
     async def close(self) -> None:
-        """End the threads and let go of the judge; the weights go with the last reference to this."""
+        """End the threads, and let go of the server and the judge; the weights go with the last reference to this."""
+        if self._link is not None:
+            await self._link.close()
         for model in {id(model): model for model in self.models.values()}.values():
             await model.close()
         await self._rewarder.close()

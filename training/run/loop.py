@@ -1,13 +1,15 @@
 """The run: warm-up, gate, role-wise GRPO; saved as it goes, and resumed to the same curve.
 
 All that is drawn is drawn from the seed and the step, so a run that was stopped anywhere and resumed from its last
-checkpoint takes the very steps it would have taken.
+checkpoint takes the very steps it would have taken. Of several processes each rolls a part of a step's tasks out, and
+all see the same step; the main one measures, writes and talks.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,7 +19,8 @@ from .. import checkpoint
 from ..advantages import rolewise
 from ..metrics import MetricsLog, read_metrics
 from ..rollout import Case, rows_of
-from .evaluation import Evaluation, evaluate, rollout_metrics
+from ..rollout_config import Source
+from .evaluation import evaluate, rollout_metrics
 from .fidelity import role_fidelity
 from .job import Job
 from .live import Live
@@ -26,6 +29,18 @@ from .stopping import Stop
 from .warm import batch, demonstrations, examples
 
 __all__ = ["Watch", "train"]
+
+
+class _Log(Protocol):
+    """Where the numbers of steps are kept."""
+
+    def log(self, step: int, values: Mapping[str, float | None]) -> None: ...
+
+
+class _NoLog:
+    """Of processes that write nothing."""
+
+    def log(self, step: int, values: Mapping[str, float | None]) -> None: ...
 
 
 class Watch(Protocol):
@@ -53,17 +68,15 @@ async def train(job: Job, watch: Watch, stop: Stop) -> bool:
         MemoryLimitError: memory does not suffice; the message names the setting to change.
         TrainingError: a checkpoint does not fit, or training cannot go on; ModelError: the model cannot be run.
     """
-    weights = await _warm_up(job, watch, stop)
-    if stop.requested:
-        return False
-    return await _improve(job, weights, watch, stop)
+    weights, is_stopped = await _warm_up(job, watch, stop)
+    return not is_stopped and await _improve(job, weights, watch, stop)
 
 
-async def _warm_up(job: Job, watch: Watch, stop: Stop) -> Path | None:
-    """The weights that training begins with; None for the model's own."""
+async def _warm_up(job: Job, watch: Watch, stop: Stop) -> tuple[Path | None, bool]:
+    """The weights that training begins with, None for the model's own; and whether the run is to stop."""
     config = job.config
     if not config.warmup.steps:
-        return None
+        return None, False
     directory = job.warm_directory
     most = config.warmup.steps * (1 + (config.warmup.more if config.gate is not None else 0))
     settings = config.model_copy(
@@ -76,7 +89,7 @@ async def _warm_up(job: Job, watch: Watch, stop: Stop) -> Path | None:
     )
     last = checkpoint.latest(directory)
     if last is not None and checkpoint.read_state(last)["extra"] == "done":
-        return last / "policy"
+        return last / "policy", False
     live = Live(job.place, settings, examples=await examples(job.material, config))
     try:
         if last is not None:
@@ -84,25 +97,28 @@ async def _warm_up(job: Job, watch: Watch, stop: Stop) -> Path | None:
         rows = await demonstrations(job.material, live, watch.note)
         held_out = job.material.chosen("validation", config.evaluation.episodes, config.seed)
         watch.phase("warm-up", config.warmup.steps, live.trainer.steps_done)
-        with MetricsLog(directory, resume_at=live.trainer.steps_done) as log:
-            while not stop.requested:
+        is_stopped = await _stopping(live, stop)
+        with _log(live, directory, live.trainer.steps_done) as log:
+            while not is_stopped:
                 done = live.trainer.steps_done
                 if done and done % config.warmup.steps == 0:
                     if done >= most or config.gate is None:
                         break
-                    found = await role_fidelity(held_out, live)
-                    if found.fidelity >= config.gate:
+                    await live.publish()
+                    missing = await live.trainer.processes.by_main(lambda: _missing(held_out, live))
+                    if not missing:
                         break
-                    watch.note(f"{found.missing(config.gate)}; the warm-up goes on")
+                    watch.note(f"{missing}; the warm-up goes on")
                     watch.phase("warm-up", done + config.warmup.steps, done)
-                metrics = live.trainer.imitate(batch(rows, done, config.warmup.rows, config.seed))
+                own = batch(rows, done, config.warmup.rows, config.seed) if live.trainer.processes.is_main else ()
+                metrics = live.trainer.imitate(own)
                 log.log(metrics.step, metrics.as_flat())
                 watch.step(metrics.step, metrics.as_flat())
-                await stop.turn()
+                is_stopped = await _stopping(live, stop)
                 if metrics.step % config.checkpoints.every == 0:
                     _save(live, directory, config.checkpoints.keep, None)
-            _save(live, directory, config.checkpoints.keep, None if stop.requested else "done")
-        return checkpoint.folder_for(directory, live.trainer.steps_done) / "policy"
+            _save(live, directory, config.checkpoints.keep, None if is_stopped else "done")
+        return checkpoint.folder_for(directory, live.trainer.steps_done) / "policy", is_stopped
     finally:
         await live.close()
 
@@ -116,25 +132,26 @@ async def _improve(job: Job, weights: Path | None, watch: Watch, stop: Stop) -> 
         if last is not None:
             extra = live.trainer.resume(last)
             is_open, done = bool(extra["is_open"]), live.trainer.steps_done
-        logged = {values["step"]: values for values in read_metrics(directory)}
+        logged = live.trainer.processes.from_main({values["step"]: values for values in read_metrics(directory)})
         run = config.model_dump(mode="json")
-        with MetricsLog(directory, trackers=config.trackers, resume_at=done, run=run) as log:
+        is_stopped = await _stopping(live, stop)
+        with _log(live, directory, done, trackers=config.trackers, run=run) as log:
             watch.phase("training", config.steps, done)
             if done == 0:
                 found = logged.get(0) or await _first(job, live, watch, log)
                 is_open = is_open or found["eval/fidelity"] >= (config.gate or 0.0)
-            while done < config.steps and not stop.requested:
+            while done < config.steps and not is_stopped:
                 values = await _step(job, live, done, stop, is_open=is_open)
                 if values is None:
                     break
                 done = live.trainer.steps_done
                 if _is_measured(job, done):
-                    measured = await _measured(job, live)
-                    values |= measured.as_flat()
-                    is_open = _opened(measured, job, watch, is_open=is_open)
+                    measured, missing = await _measured(job, live)
+                    values |= measured
+                    is_open = _opened(measured, missing, job, watch, is_open=is_open)
                 log.log(done, values)
                 watch.step(done, values)
-                await stop.turn()
+                is_stopped = await _stopping(live, stop)
                 if done % config.checkpoints.every == 0 or done == config.steps:
                     _save(live, directory, config.checkpoints.keep, {"is_open": is_open})
             if done % config.checkpoints.every and done < config.steps:
@@ -149,19 +166,27 @@ async def _step(job: Job, live: Live, done: int, stop: Stop, *, is_open: bool) -
     config = job.config
     begin = time.perf_counter()
     cases = _cases_of(job, done)
-    trajectories = await stop.unless(
-        live.source.collect(cases, live.trainer.steps_done, source=None if is_open else "grounded")
+    await live.publish()
+    published = time.perf_counter()
+    processes = live.trainer.processes
+    first, own = processes.share(cases)
+    source: Source | None = None if is_open else "grounded"
+    parts = processes.gather(
+        [await stop.unless(live.source.collect(own, live.trainer.steps_done, source=source, first=first))]
     )
-    if trajectories is None:
+    trajectories = [one for part in parts for one in part or ()]
+    if any(part is None for part in parts):
         return None
-    rolled = time.perf_counter() - begin
+    rolled = time.perf_counter() - published
     rows, groups = rolewise(rows_of(trajectories), **config.advantages.model_dump())
-    metrics = live.trainer.step(rows)
-    job.keep_samples(metrics.step, trajectories)
+    metrics = live.trainer.step(rows if processes.is_main else ())
+    if processes.is_main:
+        job.keep_samples(metrics.step, trajectories)
     values: dict[str, float | None] = {**rollout_metrics(trajectories), **metrics.as_flat()}
     values["learning_share"] = groups.learning_share
     values["rehearsed"] = float(is_open)
     sampled = sum(len(row.completion_ids) for row in rows)
+    values["time/publish_seconds"] = published - begin
     values["time/rollout_seconds"] = rolled
     values["time/sampled_tokens_per_second"] = sampled / rolled if rolled else None
     return values
@@ -185,40 +210,62 @@ def _is_measured(job: Job, done: int) -> bool:
     return done == job.config.steps or (every > 0 and done % every == 0)
 
 
-async def _first(job: Job, live: Live, watch: Watch, log: MetricsLog) -> Mapping[str, Any]:
+async def _first(job: Job, live: Live, watch: Watch, log: _Log) -> Mapping[str, Any]:
     """How the policy does before the first step."""
-    found = await _measured(job, live)
-    _opened(found, job, watch, is_open=job.config.gate is None)
-    values = found.as_flat()
+    values, missing = await _measured(job, live)
+    _opened(values, missing, job, watch, is_open=job.config.gate is None)
     log.log(0, values)
     watch.step(0, values)
     return values
 
 
-async def _measured(job: Job, live: Live) -> Evaluation:
+async def _measured(job: Job, live: Live) -> tuple[dict[str, float], str]:
+    """The numbers by name, and what keeps the rehearsing role below the gate."""
+    await live.publish()
+    return await live.trainer.processes.by_main(lambda: _evaluated(job, live))
+
+
+async def _evaluated(job: Job, live: Live) -> tuple[dict[str, float], str]:
     wanted = job.config.evaluation
     most = max(wanted.tasks, wanted.episodes)
     cases = job.material.chosen("validation", most, job.config.seed)
-    return await evaluate(
+    found = await evaluate(
         cases[: wanted.tasks], cases[: wanted.episodes], live, samples=wanted.samples, temperature=wanted.temperature
     )
+    return found.as_flat(), found.rehearsing.missing(job.config.gate or 0.0)
 
 
-def _opened(found: Evaluation, job: Job, watch: Watch, *, is_open: bool) -> bool:
+async def _missing(held_out: Sequence[Case], live: Live) -> str:
+    return (await role_fidelity(held_out, live)).missing(live.config.gate or 0.0)
+
+
+def _opened(found: Mapping[str, float], missing: str, job: Job, watch: Watch, *, is_open: bool) -> bool:
     """Whether the policy's own rehearsals are trained on from here."""
     if is_open or job.config.gate is None:
         return True
-    missing = found.rehearsing.missing(job.config.gate)
     if missing:
         watch.note(f"{missing}; until it is reached the environment's ladder answers, and only acting is trained")
         return False
-    watch.note(f"the rehearsing role's fidelity is {found.rehearsing.fidelity:.2f}: from here on it answers")
+    watch.note(f"the rehearsing role's fidelity is {found['eval/fidelity']:.2f}: from here on it answers")
     return True
 
 
 def _save(live: Live, directory: Path, keep: int, extra: Any) -> None:
     try:
         live.trainer.save(checkpoint.folder_for(directory, live.trainer.steps_done), extra)
-        checkpoint.prune(directory, keep)
+        if live.trainer.processes.is_main:
+            checkpoint.prune(directory, keep)
     except OSError as error:
         raise TrainingError(f"{directory}: the checkpoint cannot be written: {error.strerror or error}") from error
+
+
+def _log(live: Live, directory: Path, done: int, **options: Any) -> AbstractContextManager[_Log]:
+    if live.trainer.processes.is_main:
+        return MetricsLog(directory, resume_at=done, **options)
+    return nullcontext(_NoLog())
+
+
+async def _stopping(live: Live, stop: Stop) -> bool:
+    """Whether any process was told to stop: all of them stop at the same place."""
+    await stop.turn()
+    return any(live.trainer.processes.gather([stop.requested]))

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ..config import Section, TrainConfig, merged, presets, read_mapping, validate
 from ..rollout_config import RewardConfig, RolloutConfig
@@ -90,6 +90,13 @@ class RunConfig(TrainConfig):
     verl: dict[str, Any] = Field(default_factory=dict)
     """With `--engine verl`: settings in verl's own tree, over those that are derived from the others; such as
     `trainer: {nnodes: 4}` or `actor_rollout_ref: {rollout: {name: sglang}}`."""
+
+    @model_validator(mode="after")
+    def _server_fits(self) -> Self:
+        server = self.rollout.server
+        if server is not None and server.transfer == "nccl" and self.parameters.method == "lora":
+            raise ValueError("rollout.server.transfer: nccl is for `parameters.method: full`; adapters are files")
+        return self
 
 
 def load_run_config(path: str | Path | None, changes: Mapping[str, Any], *, preset: str) -> RunConfig:
