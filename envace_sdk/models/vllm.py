@@ -8,7 +8,6 @@ from typing import Any, Self
 from envace_sdk.errors import ModelError
 
 from .model import Closing, Completion, Request
-from .transformers import TransformersModel
 from .worker import Job, Worker
 
 __all__ = ["VLLMModel"]
@@ -25,6 +24,9 @@ class VLLMModel(Closing):
     """
 
     def __init__(self, engine: Any, *, name: str = "vllm", batch_size: int = 256) -> None:
+        # It needs torch, which whoever has an engine has; without vLLM the message must be about vLLM.
+        from .transformers import TransformersModel
+
         self.name = name
         self.engine = engine
         self.tokenizer = engine.get_tokenizer()
