@@ -30,6 +30,11 @@ class Suspect:
     """As what the call knows the thing."""
     scope: dict[str, Json]
     """What was known before the call."""
+    pair: tuple[str, str] = field(init=False)
+    """The tool, and the name that it has for the thing."""
+
+    def __post_init__(self) -> None:
+        self.pair = (self.step.tool, self.named.name)
 
 
 @dataclass(eq=False, slots=True)
@@ -72,7 +77,10 @@ class Thing:
 
     def document(self) -> dict[str, Json]:
         """The fields that are known for certain."""
-        return {name: value for name, value in self.fields.items() if name not in self.pending}
+        pending = self.pending
+        if not pending:
+            return dict(self.fields)
+        return {name: value for name, value in self.fields.items() if name not in pending}
 
     def suspects(self, name: str, viewer: str) -> list[Suspect]:
         """Who may have changed a field since it was last known; of an unknown one, since the viewer last looked."""

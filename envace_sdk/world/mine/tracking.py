@@ -21,6 +21,7 @@ from .structure import SESSION, Site, Structure, records
 __all__ = ["Effects", "Existence", "Moment", "Tracker"]
 
 _SESSION: Named = Named(SESSION, SESSION, "")
+_NONE: frozenset[str] = frozenset()
 
 
 class Tracker:
@@ -178,7 +179,7 @@ class Tracker:
             else:
                 new[what] = value
         if not born and (tool, name) not in effects.harmless:
-            settled = self._settled.get((tool, name), ())
+            settled = self._settled.get((tool, name), _NONE)
             for what in thing.fields:
                 if what not in settled:
                     accuse(thing, what, suspect)
@@ -259,8 +260,9 @@ class Tracker:
         accused = thing.suspects(what, step.viewer)
         if not accused:
             return accused
+        harmless, settled = self.effects.harmless, self._settled
         return [
             suspect
             for suspect in accused
-            if suspect.named.fresh or self.effects.touches(suspect.step.tool, suspect.named.name, what)
+            if suspect.named.fresh or ((pair := suspect.pair) not in harmless and what not in settled.get(pair, _NONE))
         ]

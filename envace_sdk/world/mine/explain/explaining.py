@@ -172,15 +172,9 @@ class _Search:
         """Some of the examples may be wrong: perhaps not all of a few."""
         random = Random(0)
         size = min(len(rows), max(4, len(self.scopes) // 2))
-        doubtful = set(range(len(self.scopes)))
-        """Where a single wrong example lies, it is in all that was searched in vain."""
         for turn in range(_TRIES):
             taken = min(len(self.scopes), max(4, size - turn * size // (2 * _TRIES)))
             chosen = sorted(random.sample(range(len(self.scopes)), taken))
-            if self.allowed == 1:
-                if doubtful.issubset(chosen):
-                    continue
-                doubtful.intersection_update(chosen)
             good = self._holding(self._solved(chosen, _PLAIN_STAGES))
             if good:
                 return good
