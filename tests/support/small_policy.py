@@ -12,7 +12,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 SERVER = ServerConfig(
     arguments=("--enforce-eager", "--max-model-len=1024", "--max-num-seqs=16"),
-    environment={"VLLM_CPU_KVCACHE_SPACE": "1", "OMP_NUM_THREADS": "1"},
+    environment={"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "1"},
 )
 
 

@@ -1,9 +1,12 @@
 """These tests need vLLM; without it they are not collected. One server serves them all."""
 
 import importlib.util
+import os
 
 import pytest
 
+# Threads that wait for each other, bound to cores that others use too, take minutes for what takes seconds.
+os.environ |= {"OMP_NUM_THREADS": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
 collect_ignore_glob = ["*"] if importlib.util.find_spec("vllm") is None else []
 
 

@@ -24,7 +24,6 @@ def models(tied):
     engine = load_model(
         f"vllm:{tied}", dtype="float32", enforce_eager=True, max_model_len=512, max_num_seqs=8, disable_log_stats=True
     )
-    torch.set_num_threads(1)
     local = load_model(f"transformers:{tied}", device="cpu")
     yield engine, local
     for each in (engine, local):
