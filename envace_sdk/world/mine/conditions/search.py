@@ -219,7 +219,7 @@ def best_term(
     able: Sequence[tuple[Atom, int]], yes: int, no: int, *, most_caught: int = 0
 ) -> tuple[tuple[Atom, ...], int] | None:
     """The conjunction of at most three that holds for no row of `no` and for most of `yes`, for what it costs."""
-    able = [(atom, rows, rows & yes, rows & no, atom.cost) for atom, rows in _telling(able, yes, no)]
+    looked = [(atom, rows, rows & yes, rows & no, atom.cost) for atom, rows in _telling(able, yes, no)]
     total = yes.bit_count()
     beam: list[tuple[tuple[Atom, ...], int, int]] = [((), -1, 0)]
     best: tuple[tuple[float, int], tuple[Atom, ...], int] | None = None
@@ -227,7 +227,7 @@ def best_term(
         grown: list[tuple[float, int, tuple[Atom, ...], int, Atom, int]] = []
         for atoms, rows, cost_before in beam:
             wanted, unwanted = rows & yes, rows & no
-            for atom, others, others_wanted, others_unwanted, own in able:
+            for atom, others, others_wanted, others_unwanted, own in looked:
                 wrong = unwanted & others_unwanted
                 if last and wrong and wrong.bit_count() > most_caught:
                     continue
