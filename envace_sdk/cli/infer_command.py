@@ -122,6 +122,7 @@ def _lines(rule: ToolRule) -> list[str]:
         lines.append("takes  every argument")
     else:
         lines += [f"takes  {field}" + (f" from {source}" if source != field else "") for field, source in takes]
+    lines += [] if rule.like is None else [f"copies  {rule.like}"]
     lines += [f"sets  {field} = {value}" for field, value in rule.set.items()]
     lines += [f"appends  {value} to {field}" for field, value in rule.append.items()]
     for argument, narrowing in rule.filters.items():

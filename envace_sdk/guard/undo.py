@@ -91,7 +91,7 @@ class Undo:
 
 
 def _fields(rule: ToolRule | Change) -> frozenset[str]:
-    taken = ["*"] if rule.take == "*" else list(rule.take)
+    taken = ["*"] if rule.take == "*" or rule.like is not None else list(rule.take)
     return frozenset((*taken, *rule.set, *rule.append, *rule.remove))
 
 

@@ -65,7 +65,9 @@ class Target:
             raise DynamicsError(f"{place}.key: effect {rule.effect} needs all of {', '.join(self.fields)}")
         naming = frozenset(name for formula in self._key for name in formula.expression.fields_of(source_name))
         take: Take = rule.take
-        self.edits = Edits(take, rule.set, rule.append, rule.remove, without=naming, place=place)
+        self.edits = Edits(
+            take, rule.set, rule.append, rule.remove, without=naming, place=place, like=rule.like, key=self.fields
+        )
         missing = rule.missing if isinstance(rule, ToolRule) else None
         exists = rule.exists if isinstance(rule, ToolRule) else None
         self._missing = None if missing is None else Wording(missing, f"{place}.missing")

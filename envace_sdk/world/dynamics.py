@@ -103,7 +103,8 @@ class Requirement(_Model):
     that: Expression
     error: str
     """Template of the error text."""
-    status: Status = "validation_error"
+    status: Status | Literal["success"] = "validation_error"
+    """`success`: the server says so in an answer that is no error; where `error` is JSON, in that."""
     support: int | None = Field(default=None, ge=0)
     """How many recorded calls ended in this error where it says so."""
 
@@ -142,6 +143,8 @@ class Change(_Model):
     take: Literal["*"] | list[str] | dict[str, str] = Field(default_factory=list)
     """With `each`: members copied from `item` when it has them, as a tool's `take` copies arguments."""
     upsert: bool = False
+    like: Expression | None = None
+    """An object, as another entity is: its fields, but for those of the key, are copied first."""
     set: dict[str, Expression] = Field(default_factory=dict)
     append: dict[str, Expression] = Field(default_factory=dict)
     remove: dict[str, Expression] = Field(default_factory=dict)
@@ -203,6 +206,8 @@ class ToolRule(_Model):
     take: Literal["*"] | list[str] | dict[str, str] = Field(default_factory=list)
     """Arguments copied into the entity when given: "*" for all but the key, a list of names, or
     {field: dotted path of the argument} where names differ. `set` comes after and wins."""
+    like: Expression | None = None
+    """An object, as another entity is: its fields, but for those of the key, are copied before all else."""
     set: dict[str, Expression] = Field(default_factory=dict)
     """Field (dotted path) to value. An update that changes a key field moves the entity to its new key (a conflict
     if that is taken)."""

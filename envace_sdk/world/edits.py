@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from envace_sdk.errors import DynamicsError, WorldError
@@ -28,7 +28,7 @@ class Edits:
     All values are computed before the first is written, so that every expression sees the document as it was.
     """
 
-    __slots__ = ("_always", "_append", "_place", "_remove", "_set", "_take", "_without", "empty")
+    __slots__ = ("_always", "_append", "_key", "_like", "_place", "_remove", "_set", "_take", "_without", "empty")
 
     def __init__(
         self,
@@ -39,6 +39,8 @@ class Edits:
         *,
         without: frozenset[str],
         place: str,
+        like: str | None = None,
+        key: Sequence[str] = (),
     ) -> None:
         self._place = place
         self._take: dict[str, str] | None
@@ -51,7 +53,9 @@ class Edits:
         self._always = frozenset(fields)
         self._append = [(path, Formula(source, f"{place}.append.{path}")) for path, source in append.items()]
         self._remove = [(path, Formula(source, f"{place}.remove.{path}")) for path, source in remove.items()]
-        self.empty = not (take or fields or append or remove)
+        self._like = Formula(like, f"{place}.like") if like is not None else None
+        self._key = frozenset(path.split(".")[0] for path in key)
+        self.empty = not (take or fields or append or remove or like)
 
     def gives(self, field: str, source: Json) -> bool:
         """Whether they give this field a value, when values are taken from `source`."""
@@ -75,12 +79,16 @@ class Edits:
         Raises:
             DynamicsError: a value cannot be computed, or does not fit into the document.
         """
+        copied = self._copied(scope)
         taken = self._taken(source)
         values = [(path, formula(scope)) for path, formula in self._set]
         appended = [(path, formula(scope)) for path, formula in self._append]
         removed = [(path, formula(scope)) for path, formula in self._remove]
-        if not (taken or values or appended or removed):
+        if not (copied or taken or values or appended or removed):
             return document
+        if copied:
+            self._measure("like", copied, scope)
+            document = {**document, **copied}
         for path, value in (*values, *appended):
             if isinstance(value, list | dict):
                 self._measure(path, value, scope)
@@ -100,6 +108,17 @@ class Edits:
         except WorldError as error:
             raise DynamicsError(f"{self._place}: {error}") from None
         return edited
+
+    def _copied(self, scope: Scope) -> Document:
+        """The fields of the object that the document becomes like."""
+        if self._like is None:
+            return {}
+        found = self._like(scope)
+        if found is None:
+            return {}
+        if not isinstance(found, dict):
+            raise DynamicsError(f"{self._place}.like: an object is needed, and this is {shown(found)}")
+        return {name: value for name, value in found.items() if name not in self._key}
 
     def _with_taken(self, document: Document, taken: dict[str, Json], source: Json) -> Document:
         edited = dict(document)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from envace_sdk.errors import DynamicsError, ExpressionError
 from envace_sdk.json import Json
@@ -23,7 +25,16 @@ from .state import State
 if TYPE_CHECKING:
     from envace_sdk.tools.model import Tool
 
-__all__ = ["Answer", "Emitted", "Interpreter"]
+__all__ = ["Answer", "Emitted", "Interpreter", "Needed"]
+
+
+class Needed(NamedTuple):
+    """A thing that a call needs."""
+
+    collection: str
+    key: str
+    value: Json
+    """The key as it was given; of a composite one, the list of its parts."""
 
 
 class Interpreter:
@@ -111,6 +122,13 @@ class Interpreter:
         subject = rule.target.subject(Scope({"args": dict(arguments), "entity": None}, state, dynamics=self.dynamics))
         return None if subject.key is None else subject.value
 
+    def needs(self, tool: Tool, arguments: Mapping[str, Json], state: State) -> list[Needed]:
+        """The things that must be there if the call is to succeed, as far as it can be told."""
+        rule = self._rule(tool.name)
+        if rule is None:
+            return []
+        return rule.needs(Scope({"args": dict(arguments), "entity": None}, state, dynamics=self.dynamics))
+
     def item_keys(
         self, tool: Tool, arguments: Mapping[str, Json], items: Sequence[Json], state: State
     ) -> Iterator[Json]:
@@ -146,6 +164,9 @@ class _Rule:
         if rule.collection is not None and rule.effect != "search":
             self.target = Target(rule, rule.collection, dynamics, place, source_name="args")
         self._let = [(name, Formula(source, f"{place}.let.{name}")) for name, source in rule.let.items()]
+        wanted = " ".join(requirement.that for requirement in rule.requires)
+        self._needed = frozenset(name for name in rule.let if re.search(rf"\b{re.escape(name)} != null", wanted))
+        """What is bound by `let` and must be there."""
         self._requires = [
             (
                 Formula(requirement.that, f"{place}.requires[{position}].that"),
@@ -186,6 +207,8 @@ class _Rule:
             if not condition.holds(scope):
                 if wants_entity and self.target is not None and subject is not None:
                     self.target.check_seen(subject, scope)
+                if status == "success":
+                    return self._declined(wording(scope), state, scope)
                 raise RefusedError(status, wording(scope), requirement=position)
         if self._is_silent:
             raise UnseenError
@@ -207,6 +230,31 @@ class _Rule:
             writes=frozenset(journal.written),
             minted=frozenset(journal.minted),
         )
+
+    def _declined(self, text: str, state: State, scope: Scope) -> Answer:
+        """An answer that says what is wrong with the call, and is no error."""
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return Answer(text, state, self.rule, is_text=True, reads=frozenset(scope.reads))
+        return Answer(value, state, self.rule, reads=frozenset(scope.reads))
+
+    def needs(self, scope: Scope) -> list[Needed]:
+        """The things that must be there if the call is to succeed."""
+        found: list[Needed] = []
+        target = self.target
+        try:
+            if target is not None and target.keyed and self.rule.effect != "create" and not target.upsert:
+                subject = target.subject(scope)
+                found += [] if subject.key is None else [Needed(target.collection, subject.key, subject.value)]
+            for name, formula in self._let:
+                if name in self._needed:
+                    scope.reads.clear()
+                    scope.names[name] = formula.bound(scope)
+                    found += [Needed(of, key, key) for of, key in sorted(scope.reads, key=str) if key is not None]
+        except (DynamicsError, RefusedError):
+            pass  # what cannot be computed names nothing
+        return found
 
     def _subject(self, scope: Scope) -> Subject | None:
         """The entity the call is about, which must be there unless the call makes it."""
