@@ -29,7 +29,7 @@ from envace_sdk.world.diff import diff
 from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.interpret import Answer, Interpreter
 from envace_sdk.world.keys import key_text
-from envace_sdk.world.observing import Observer, writes
+from envace_sdk.world.observing import Observer, minted_key, writes
 from envace_sdk.world.state import State
 
 from .agreement import Agreement
@@ -128,7 +128,7 @@ class FixtureRehearser:
 
     def replay(self, fixtures: Sequence[Fixture], start: State) -> Replayed:
         """What the rules make of recorded calls, these or others."""
-        return Replayed(fixtures, self._tools, start, after=self.after, run=self._run)
+        return Replayed(fixtures, self._tools, start, after=self.after, run=self._run_again)
 
     def _proven(self, tool: str) -> float | None:
         return None if self._replayed is None else self._replayed.proven(tool)
@@ -334,12 +334,20 @@ class FixtureRehearser:
         answer = self._run(call, state)
         return answer is not None and answer.error is None
 
-    def _run(self, call: ToolCall, state: State) -> Answer | None:
+    def _run(self, call: ToolCall, state: State, minted: Json = None) -> Answer | None:
         """What the rules say of a recorded call; nothing where they cannot be computed on what was recorded."""
         try:
-            return self._interpreter.run(self._tools[call.name], call.arguments, state, Random(call_digest(call)))
+            return self._interpreter.run(
+                self._tools[call.name], call.arguments, state, Random(call_digest(call)), minted=minted
+            )
         except DynamicsError:
             return None
+
+    def _run_again(self, fixture: Fixture, state: State) -> Answer | None:
+        """The same, naming what the call made as the real server did."""
+        rule = self._dynamics.tools.get(fixture.call.name)
+        minted = None if fixture.result.is_error else minted_key(rule, self._dynamics, fixture.result.value())
+        return self._run(fixture.call, state, minted)
 
     def _reads(self, call: ToolCall, state: State) -> tuple[str, ...]:
         """The scopes whose history decides whether an answer to this call is still true."""

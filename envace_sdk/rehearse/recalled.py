@@ -33,7 +33,7 @@ class RecalledRehearser:
         precedents = self._precedents
         if precedents is not None and precedents.is_compared(call.name):
             if self._over_rules:
-                return self._told(precedents, call, context) if precedents.outranks(call.name) else None
+                return self._told(precedents, call, context) if precedents.outranks(call, context.state) else None
             told = precedents.tell(call, context)
             if told is not None:
                 return None if told.kind == "told" else self._told(precedents, call, context)

@@ -7,7 +7,6 @@ from functools import cached_property
 
 from envace_sdk.json import Json
 from envace_sdk.tools.fixture import Fixture
-from envace_sdk.tools.model import ToolCall
 from envace_sdk.world.interpret import Answer
 from envace_sdk.world.state import State
 
@@ -25,7 +24,7 @@ class Replayed:
         tools: the names of the toolset's tools; calls of others are left out.
         start: the state that every episode is taken to begin in.
         after: the state after a recorded call.
-        run: what the rules say of a call.
+        run: what the rules say of a recorded call.
     """
 
     def __init__(
@@ -35,13 +34,15 @@ class Replayed:
         start: State,
         *,
         after: Callable[[Fixture, State], State],
-        run: Callable[[ToolCall, State], Answer | None],
+        run: Callable[[Fixture, State], Answer | None],
     ) -> None:
         self.fixtures = tuple(fixture for fixture in fixtures if fixture.is_call and fixture.call.name in tools)
         self.after = after
         self._start = start
         self._run = run
         self._shares: dict[str, float | None] = {}
+        self._in_full: dict[str, float | None] = {}
+        self._shown: dict[str, frozenset[str]] = {}
 
     @cached_property
     def states(self) -> Mapping[int, State]:
@@ -63,13 +64,40 @@ class Replayed:
             self._shares[tool] = self._tried(tool)
         return self._shares[tool]
 
-    def _tried(self, tool: str) -> float | None:
+    def answers(self, fixture: Fixture, state: State) -> bool:
+        """Whether the rule of the tool answers a call in full: with all that every recorded success shows."""
+        answer = self._run(fixture, state)
+        if answer is None or answer.error is not None:
+            return False
+        return not isinstance(answer.value, dict) or self._always_shown(fixture.call.name) <= answer.value.keys()
+
+    def proven_in_full(self, tool: str) -> float | None:
+        """Of the recorded calls that the tool's rule answers in full, the share that it answers as recorded."""
+        if tool not in self._in_full:
+            answered = [f for f in self._chosen(tool) if self.answers(f, self.states[id(f)])]
+            right = sum(_agrees(self._run(f, self.states[id(f)]), f) for f in answered)
+            self._in_full[tool] = right / len(answered) if len(answered) >= _LEAST_TRIED else None
+        return self._in_full[tool]
+
+    def _always_shown(self, tool: str) -> frozenset[str]:
+        """The members that all recorded successes of a tool have."""
+        if tool not in self._shown:
+            values = [f.result.value() for f in self._chosen(tool) if not f.result.is_error]
+            members = [frozenset(value) for value in values if isinstance(value, dict)]
+            self._shown[tool] = frozenset.intersection(*members) if members else frozenset()
+        return self._shown[tool]
+
+    def _chosen(self, tool: str) -> list[Fixture]:
+        """The recorded calls of a tool, or some from everywhere among them."""
         recorded = [fixture for fixture in self.fixtures if fixture.call.name == tool]
         size = len(recorded)
-        if size < _LEAST_TRIED:
+        return recorded if size <= _MOST_TRIED else [recorded[n * size // _MOST_TRIED] for n in range(_MOST_TRIED)]
+
+    def _tried(self, tool: str) -> float | None:
+        chosen = self._chosen(tool)
+        if len(chosen) < _LEAST_TRIED:
             return None
-        chosen = recorded if size <= _MOST_TRIED else [recorded[n * size // _MOST_TRIED] for n in range(_MOST_TRIED)]
-        return sum(_agrees(self._run(f.call, self.states[id(f)]), f) for f in chosen) / len(chosen)
+        return sum(_agrees(self._run(f, self.states[id(f)]), f) for f in chosen) / len(chosen)
 
 
 def _agrees(answer: Answer | None, fixture: Fixture) -> bool:

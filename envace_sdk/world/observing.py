@@ -16,7 +16,7 @@ from .interpret import Interpreter
 from .keys import Document, get_path, key_text, set_path
 from .state import State
 
-__all__ = ["Observer", "writes"]
+__all__ = ["Observer", "minted_key", "writes"]
 
 _MOST = 2000
 """Items of one list that are looked at."""
@@ -27,6 +27,19 @@ def writes(tool: Tool, rule: ToolRule | None) -> bool:
     if rule is None or rule.effect == "opaque":
         return tool.annotations.get("readOnlyHint") is not True
     return rule.effect in {"create", "update", "delete"} or bool(rule.also)
+
+
+def minted_key(rule: ToolRule | None, dynamics: Dynamics, value: Json) -> Json:
+    """The key that the real server minted, where the answer of a create shows it; else None."""
+    if rule is None or rule.effect != "create" or rule.collection is None:
+        return None
+    fields = dynamics.collections[rule.collection].key_fields
+    for collection, _, shown in shown_entities(value, rule, dynamics):
+        if collection == rule.collection:
+            parts: list[Json | Unset] = [get_path(shown, field) for field in fields]
+            known: list[Json] = [part for part in parts if part is not UNSET]
+            return known if len(parts) > 1 else known[0] if known else None
+    return None
 
 
 class Observer:
@@ -53,7 +66,7 @@ class Observer:
         if named is not None and rule.effect != "create":
             state = _merged(state, *named)
         if changing:
-            answer = self._run(tool, arguments, state, random, self._minted(rule, value))
+            answer = self._run(tool, arguments, state, random, minted_key(rule, self._dynamics, value))
             if answer is not None and answer.error is None:
                 state = answer.state
         if rule.effect == "delete":
@@ -100,24 +113,13 @@ class Observer:
                 yield rule.collection, key_text(key), {**shown, fields[0]: key}
 
     def _run(
-        self, tool: Tool, arguments: Mapping[str, Json], state: State, random: Random, minted: Json | None
+        self, tool: Tool, arguments: Mapping[str, Json], state: State, random: Random, minted: Json
     ) -> Answer | None:
         """What the rules say of a call; nothing where they cannot be computed on what was observed."""
         try:
             return self._interpreter.run(tool, arguments, state, random, minted=minted, silent=True)
         except DynamicsError:
             return None
-
-    def _minted(self, rule: ToolRule, value: Json) -> Json | None:
-        """The key that the real server minted, where the answer of a create shows it."""
-        if rule.effect != "create" or rule.collection is None:
-            return None
-        fields = self._dynamics.collections[rule.collection].key_fields
-        for collection, _, shown in shown_entities(value, rule, self._dynamics):
-            if collection == rule.collection:
-                parts: list[Json | Unset] = [get_path(shown, field) for field in fields]
-                return [part for part in parts if part is not UNSET] if len(parts) > 1 else parts[0]
-        return None
 
 
 def _projected(rule: ToolRule, value: Json) -> Document:

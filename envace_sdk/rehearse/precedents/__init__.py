@@ -10,6 +10,8 @@ that can be trusted (`trust`). `journal` keeps what happened in a world, and `re
 
 from __future__ import annotations
 
+from .events import call_key, leaves
+from .origins import is_distinctive
 from .rehearser import Precedents
 
-__all__ = ["Precedents"]
+__all__ = ["Precedents", "call_key", "is_distinctive", "leaves"]

@@ -66,9 +66,19 @@ class Precedents:
         """Whether precedents answer for the tool where its rule does not, or instead of it."""
         return tool in self._remit.told
 
-    def outranks(self, tool: str) -> bool:
-        """Whether precedents are better evidence than the tool's rule, as the recordings show."""
-        return tool in self._remit.outranked
+    def outranks(self, call: ToolCall, state: State) -> bool:
+        """Whether precedents are better evidence than the tool's rule, as the recordings show.
+
+        A rule that often knows too little may be the better one where it knows enough.
+        """
+        tool = call.name
+        if tool not in self._remit.outranked:
+            return False
+        if not self._recorded.answers(Fixture(call, ToolResult(())), state):
+            return True
+        share = self._recorded.proven_in_full(tool)
+        right, tried = self._remit.archive.tried(tool)
+        return share is None or share * tried < right
 
     def is_compared(self, tool: str) -> bool:
         """Whether calls of the tool are recorded in several episodes."""

@@ -14,6 +14,7 @@ from envace_sdk.json import UNSET, Json
 from envace_sdk.tools.model import ToolResult
 
 from .cases import Case
+from .events import Event
 from .explained import Explained, bounded, part_text
 from .fresh import Fresh, Maker, tokens
 from .origins import equal, value_of
@@ -108,8 +109,12 @@ class Retelling:
             if then is not None and now is not None and then in text:
                 pairs.setdefault(then, now)
         for word in tokens(text):
-            if word not in pairs and self._is_new(word):
+            if word in pairs:
+                continue
+            if self._is_new(word):
                 pairs[word] = self._maker.rename(word)
+            elif (own := self._counterpart(word)) is not None:
+                pairs[word] = own
         for stamp in stamps(text):
             if stamp in self._times:
                 pairs[stamp] = self._times[stamp]
@@ -128,11 +133,32 @@ class Retelling:
         shift = clock - max(new.values())
         return {stamp: stamped(when + shift, stamp) for stamp, when in new.items()}
 
+    def _counterpart(self, word: str) -> str | None:
+        """Of a word that an earlier call of the recorded episode made by chance, what the like call made here.
+
+        The like call is the success of the same tool that lies as many of its successes back.
+        """
+        if not self._vocabulary.is_private(word):
+            return None
+        source = next((event for event in self._then.past if not event.is_error and word in made_by(event)), None)
+        if source is None:
+            return None
+        back = self._then.done[source.tool].index(source)
+        here = self._now.done.get(source.tool, ())
+        made = made_by(here[back]) if back < len(here) else []
+        at = made_by(source).index(word)
+        return made[at] if at < len(made) else None
+
     def _is_new(self, word: str) -> bool:
         """Whether a word was first seen in the answer of the precedent."""
         return self._vocabulary.is_private(word) and not any(
             word in event.shown_texts or word in event.given_texts for event in self._then.past
         )
+
+
+def made_by(event: Event) -> list[str]:
+    """The words in the answer of a call that look as if made by chance."""
+    return [word for _, text, value in event.shown if isinstance(value, str) for word in tokens(text)]
 
 
 def substituted(text: str, pairs: Mapping[str, str]) -> str:

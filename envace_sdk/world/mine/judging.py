@@ -17,7 +17,7 @@ from envace_sdk.json import Json
 from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.interpret import Answer, Interpreter
-from envace_sdk.world.observing import Observer
+from envace_sdk.world.observing import Observer, minted_key
 from envace_sdk.world.state import State
 
 from .episodes import Episode, Step
@@ -54,7 +54,8 @@ class Judgement:
     @property
     def is_poor(self) -> bool:
         """Whether the answers are so seldom right that others may do better."""
-        return self.calls >= _SOME and self.right < _POOR * self.calls and self.score < _UNLIKE * self.calls
+        alike = self.score - _OPEN * (self.calls - self.answered)
+        return self.answered >= _SOME and self.right < _POOR * self.answered and alike < _UNLIKE * self.answered
 
     @property
     def confidence(self) -> float:
@@ -89,7 +90,7 @@ def judge(
             judgement = found[step.tool]
             judgement.calls += 1
             answer = _answer(interpreter, toolset, step, state)
-            alike = None if answer is None else _alike(answer, step)
+            alike = None if answer is None or _lacks(answer, step) else _alike(answer, step)
             if on_their_own and answer is not None:
                 state = answer.state if answer.state is state else answer.state.tick()
             elif step.ok:
@@ -113,11 +114,26 @@ def _observed(observer: Observer, toolset: Toolset, step: Step, state: State) ->
 
 
 def _answer(interpreter: Interpreter, toolset: Toolset, step: Step, state: State) -> Answer | None:
-    """What the rules say of a call; None: nothing."""
+    """What the rules say of a call; None: nothing. What the real server named anew, they name likewise."""
+    dynamics = interpreter.dynamics
+    minted = minted_key(dynamics.tools.get(step.tool), dynamics, step.answer) if step.ok else None
     try:
-        return interpreter.run(toolset[step.tool], step.args, state, _random(step))
+        return interpreter.run(toolset[step.tool], step.args, state, _random(step), minted=minted)
     except (EnvaceError, RecursionError):
         return None
+
+
+def _lacks(answer: Answer, step: Step) -> bool:
+    """Whether the rule shows a field of the entity that is not known here: others may complete the answer."""
+    fields = answer.rule.returns.fields
+    if (
+        answer.error is not None
+        or not fields
+        or not isinstance(answer.value, dict)
+        or not isinstance(step.answer, dict)
+    ):
+        return False
+    return any(name in step.answer and name not in answer.value for name in fields)
 
 
 def _alike(answer: Answer, step: Step) -> float:

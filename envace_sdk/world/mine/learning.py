@@ -73,15 +73,25 @@ def learn(
     steps.begin("judging the rules")
     plain = telling(held_out or episodes_of(fixtures, names), few=_JUDGED, calls=_CALLS, failures=_FAILURES)
     told, alone = _judged(half.dynamics, half.start, plain, toolset)
-    if result.inferred:
+    other = {
+        name for name, rule in result.dynamics.tools.items() if not _says_the_same(rule, half.dynamics.tools.get(name))
+    }
+    if other:
+        whole_told, whole_alone = _judged(result.dynamics, result.start, plain, toolset)
         # Half of the episodes may speak for a mined rule where all speak for the inferred one, which is what is kept;
         # it was made from none of them.
-        for judged, whole in zip((told, alone), _judged(result.dynamics, result.start, plain, toolset), strict=True):
-            judged |= {name: judgement for name, judgement in whole.items() if name in result.inferred}
+        alone |= {name: judgement for name, judgement in whole_alone.items() if name in result.inferred}
+        # What half of them taught of an answer is no reason to give up something else that all of them taught.
+        told |= {name: judgement for name, judgement in whole_told.items() if name in other}
     result.dynamics = _kept(_with_confidence(result.dynamics, told, alone), previous or Dynamics())
     result.start = {name: docs for name, docs in result.start.items() if name in result.dynamics.collections}
     steps.end()
     return result
+
+
+def _says_the_same(rule: ToolRule, other: ToolRule | None) -> bool:
+    """Whether two rules answer in the same way."""
+    return other is not None and (rule.effect, rule.returns) == (other.effect, other.returns)
 
 
 _STAGES: Final = len(STAGES) + 1
