@@ -56,7 +56,7 @@ class Alterations:
             for what, source in sets.items()
             if what not in taken and (makes or source != f"{ENTITY}.{what}")
         }
-        return {"take": taken, "set": changed}
+        return {"like": self._effects.likes.get((self._learned.tool, ENTITY)), "take": taken, "set": changed}
 
     def of_others(self, *, and_primary: bool) -> list[dict[str, Any]]:
         """The changes of other things.
@@ -65,6 +65,9 @@ class Alterations:
             and_primary: whether the thing the call is about is among these, in a rule that has none.
         """
         sets = self._sets()
+        for tool, name in self._effects.likes:
+            if tool == self._learned.tool:
+                sets.setdefault(name, {})
         if not and_primary:
             sets.pop(ENTITY, None)
         held = self._session_sets()
@@ -93,9 +96,10 @@ class Alterations:
         named = self._learned.named(name)
         key = self._key(named)
         fields = {what: source for what, source in sets.items() if what != key and source != f"{name}.{what}"}
-        if not fields:
+        like = self._effects.likes.get((self._learned.tool, name))
+        if not fields and like is None:
             return None
-        change |= {"collection": named.kind, "key": named.source, "set": fields}
+        change |= {"collection": named.kind, "key": named.source, "like": like, "set": fields}
         if (self._learned.tool, name) in self._effects.makes:
             return {**change, "upsert": True}
         return {**change, "when": f"{name} != null"}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,14 +15,16 @@ from .belief import EXISTS
 from .conditions import separate
 from .effects import Effects, Name, Place
 from .episodes import Episode
+from .evaluating import evaluate
 from .explain import Example
 from .hidden import Hidden
-from .reasons import reason_for
+from .reasons import Reason, reason_for
 from .roles import Cast
 from .sampling import telling
 from .sightings import PREDICTED, Evidence, Sighting
 from .structure import SESSION, Structure
 from .tracking import Tracker
+from .values import same
 from .views import Views
 
 __all__ = ["learn_effects"]
@@ -33,6 +36,12 @@ _MANY: Final = 8
 _NOISE: Final = 0.1
 """So few sightings may speak against what is believed."""
 _ALL: Final = 0.95
+_SIMPLER: Final = 0.6
+"""What leaves out where a field was not known must be so much cheaper than what explains it there, too."""
+_CALLS: Final = 3
+"""Different calls after which a field is the same, for it to be their doing where no change was seen."""
+_TEXT: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+"""A text in an expression."""
 _MOST: Final = 150
 """Examples that are looked at."""
 
@@ -77,7 +86,8 @@ def learn_effects(
         effects.foreign |= views.foreign
         effects.private |= views.private
         effects.spared |= views.spared
-    lesson = _Lesson(effects, readers, casts)
+    named_by = {name: frozenset({kind.key, kind.label}) for name, kind in structure.kinds.items()}
+    lesson = _Lesson(effects, readers, casts, named_by)
     for _ in range(_ROUNDS):
         if not lesson.learn(seen()):
             break
@@ -112,10 +122,18 @@ class _Tally:
 class _Lesson:
     """What the rounds have in common."""
 
-    def __init__(self, effects: Effects, readers: frozenset[str], casts: Mapping[str, Cast]) -> None:
+    def __init__(
+        self,
+        effects: Effects,
+        readers: frozenset[str],
+        casts: Mapping[str, Cast],
+        named_by: Mapping[str, frozenset[str]],
+    ) -> None:
         self._effects = effects
         self._readers = readers
         self._casts = casts
+        self._named_by = named_by
+        """By kind, the fields that name its things."""
         self._tried: dict[Place, int] = {}
         """With how many sightings it was tried in vain to explain a field."""
         self._refuted: dict[Place, set[str]] = {}
@@ -131,7 +149,33 @@ class _Lesson:
         for place, group in sorted(groups.items(), key=lambda item: item[0]):
             if place not in self._effects.sets and place not in self._effects.spared:
                 learned |= self._decide(place, group, clouded[place])
+        learned |= self._liken(groups)
         return self._clear(groups, clouded) or learned
+
+    def _liken(self, groups: Mapping[Place, Sequence[Sighting]]) -> bool:
+        """Find what becomes as another thing is: whatever is known of that, is shown of it afterwards."""
+        seen: dict[tuple[Name, str], list[bool]] = {}
+        values: dict[tuple[Name, str], set[str]] = {}
+        for (tool, name, what), group in groups.items():
+            cast = {named.name: named for named in self._casts[tool].named}
+            kind = cast[name].kind if name in cast else ""
+            if (tool, name, what) in self._effects.sets or (tool, name) in self._effects.likes or name not in cast:
+                continue
+            if what in self._named_by.get(kind, ()):
+                continue
+            for other in (named.name for named in cast.values() if named.kind == kind and named.name != name):
+                for sighting in group:
+                    known = sighting.suspect.scope.get(other)
+                    if isinstance(known, dict) and what in known:
+                        seen.setdefault(((tool, name), other), []).append(same(known[what], sighting.after))
+                        values.setdefault(((tool, name), other), set()).add(str(sighting.after))
+        found = False
+        for ((tool, name), other), agreed in sorted(seen.items()):
+            some = len(values[(tool, name), other]) >= _ENOUGH and sum(agreed) >= _ENOUGH
+            if some and sum(agreed) >= (1 - _NOISE) * len(agreed) and (tool, name) not in self._effects.likes:
+                self._effects.likes[tool, name] = other
+                found = True
+        return found
 
     def _clear(self, groups: Mapping[Place, Sequence[Sighting]], clouded: Mapping[Place, int]) -> bool:
         """Clear tools of changing anything, or anything of one thing; whether any was."""
@@ -189,7 +233,7 @@ class _Lesson:
             return False
         self._tried[place] = len(group)
         source = self._explained(place, group)
-        if source is None:
+        if source is None or _may_be_chance(source, group):
             return False
         self._effects.sets[place] = source
         return True
@@ -202,6 +246,9 @@ class _Lesson:
         examples = [Example(_without(s.suspect.scope, private), s.after) for s in telling]
         refuted = self._refuted.get(place, set())
         found = reason_for(examples, refuted=refuted)
+        plain = _where_known(place, telling, examples, refuted)
+        if plain is not None and (found is None or plain.cost < _SIMPLER * found.cost):
+            return plain.source
         if found is not None:
             return found.source
         changed = [example for example, sighting in zip(examples, telling, strict=True) if sighting.changed]
@@ -218,6 +265,13 @@ class _Lesson:
         return True
 
 
+def _may_be_chance(source: str, group: Sequence[Sighting]) -> bool:
+    """Whether what is the same after a few calls may have been so before them."""
+    if re.search(r"[a-z]\w*\.", _TEXT.sub("", source)) or any(sighting.changed for sighting in group):
+        return False
+    return len({repr(sighting.suspect.scope.get("args")) for sighting in group}) < _CALLS
+
+
 def _sometimes(place: Place, changed: Sequence[Example], kept: Sequence[Example]) -> str | None:
     """What a field becomes where it is changed at all, if it can be told when."""
     if len(changed) < _ENOUGH or not kept:
@@ -227,6 +281,23 @@ def _sometimes(place: Place, changed: Sequence[Example], kept: Sequence[Example]
     if found is None or not told:
         return None
     return f"{told[0].source} ? {found.source} : default({member(place[1], (place[2],))}, null)"
+
+
+def _where_known(
+    place: Place, sightings: Sequence[Sighting], examples: Sequence[Example], refuted: Collection[str]
+) -> Reason | None:
+    """What a field that calls may leave as it is becomes, where it was known before: where not, it may have been so."""
+    known = [e for e, s in zip(examples, sightings, strict=True) if s.before is not UNSET]
+    others = [e for e, s in zip(examples, sightings, strict=True) if s.before is UNSET]
+    changed = sum(sighting.changed for sighting in sightings)
+    if not others or changed < _ENOUGH or len(known) - changed < _ENOUGH:
+        return None
+    found = reason_for(known, refuted=refuted)
+    if found is None or member(place[1], (place[2],)) not in found.source:
+        return None
+    told = [(value, e.target) for e in others if (value := evaluate(found.source, e.scope)) is not UNSET]
+    wrong = sum(not same(value, target) for value, target in told)
+    return found if wrong <= _NOISE * len(told) else None
 
 
 def _without(scope: Mapping[str, Json], fields: set[str]) -> dict[str, Json]:

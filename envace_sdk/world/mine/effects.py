@@ -29,6 +29,8 @@ class Effects:
     makes: dict[Name, str] = field(default_factory=dict)
     """How a call makes the thing: "" where it is new each time, "upsert" where it may be there already."""
     removes: set[Name] = field(default_factory=set)
+    likes: dict[Name, str] = field(default_factory=dict)
+    """Things that become as another one is, by the name that the call has for that."""
     foreign: set[tuple[str, str, str]] = field(default_factory=set)
     """Viewer, kind and field: what is shown under that name is not what others show, or is made for the call."""
 

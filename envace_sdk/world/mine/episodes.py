@@ -35,6 +35,8 @@ class Step:
     """The tool, with those of its optional arguments that may make it show things otherwise."""
     is_text: bool = False
     """Whether the answer is a text that is no JSON."""
+    is_declined: bool = False
+    """Whether the answer says that something is wrong, and is no error: then the step is not `ok` either."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -41,6 +41,12 @@ class Case:
         self.listed = [things[key] for key in self.keys if things.get(key) is not None]
         self.others = [document for key, document in things.items() if key not in shown]
 
+    @property
+    def session(self) -> Document:
+        """What was known of the session."""
+        held = self.moment.scope["session"]
+        return held if isinstance(held, dict) else {}
+
     def scope(self, document: Document) -> dict[str, Json]:
         """What a condition on a thing can be made of."""
         scope = {"args": self.moment.scope["args"], "session": self.moment.scope["session"], "entity": dict(document)}

@@ -13,6 +13,7 @@ from envace_sdk.world.dynamics import CollectionRule, Dynamics, ToolRule
 
 from .changing import learn_effects
 from .computed import computed_views, still_shown
+from .declined import note_declined
 from .discovering import discover
 from .effects import Effects, Existence
 from .episodes import Episode
@@ -74,6 +75,7 @@ class Miner:
         self._episodes = episodes
         self._tell = told
         self._stage()
+        note_declined(episodes)
         self._phrases = take_apart(episodes)
         self._verbs = verbs_of(toolset)
         note_viewers(episodes, toolset, self._verbs.readers)

@@ -15,7 +15,7 @@ from .conditions import separate
 from .evaluating import evaluate, holds
 from .explain import Example, explain
 from .filtering import learn_filters
-from .listed import Case, Pair
+from .listed import Case, Document, Pair
 from .moments import Moment
 from .positions import walk
 from .sources import object_source
@@ -30,6 +30,7 @@ _STRAY: Final = 0.3
 _LENIENT: Final = 0.03
 _TOLERANCE: Final = 0.02
 _SHOWN: Final = 200
+_SOME: Final = 3
 
 
 @dataclass(slots=True)
@@ -114,7 +115,7 @@ def learn_listing(moments: Sequence[Moment], site: Site, structure: Structure) -
         no = [(case, document) for case, document in no if holds(held, case.scope(document))]
     listing.filters, no = learn_filters(cases, yes, no)
     if no and not held:
-        listing.where = _condition(yes, no)
+        listing.where = _owned(yes, no) or _condition(yes, no)
         if not listing.where and len(no) > len(yes):
             return None
     listing.order_by = _order(cases)
@@ -128,6 +129,36 @@ def learn_listing(moments: Sequence[Moment], site: Site, structure: Structure) -
         # The key is shown under another name than it is kept under: that cannot be said with field names alone.
         listing.item = object_source({n: member("item", (kind.key if n == site.key else n,)) for n in names})
     return listing
+
+
+def _owned(yes: Sequence[Pair], no: Sequence[Pair]) -> str:
+    """The condition that a field of a thing is what the session holds, judged by things of which that is known."""
+    names = {
+        (name, held)
+        for case, document in yes[:_MOST]
+        for name, value in document.items()
+        for held, other in case.session.items()
+        if isinstance(value, str) and value and value == other
+    }
+    best = ("", 0)
+    for name, held in sorted(names):
+        own = [[_is_owned(case, document, name, held) for case, document in pairs] for pairs in (yes, no)]
+        mine, others = ([told for told in pairs if told is not None] for pairs in own)
+        if len(others) < _SOME or sum(mine) < _RIGHT * len(mine) or sum(others) > (1 - _RIGHT) * len(others):
+            continue
+        if len(mine) >= _SOME and len(mine) > best[1]:
+            source, place = member("entity", (name,)), member("session", (held,))
+            unknown = (len(yes) - len(mine), len(no) - len(others))
+            told = f"default({source}, {place})" if unknown[0] > unknown[1] else f"default({source}, null)"
+            best = (f"{told} == {place}", len(mine))
+    return best[0]
+
+
+def _is_owned(case: Case, document: Document, name: str, held: str) -> bool | None:
+    """Whether a field of a thing is what the session holds; None: not known."""
+    if name not in document or case.session.get(held) is None:
+        return None
+    return bool(document[name] == case.session[held])
 
 
 def _condition(yes: Sequence[Pair], no: Sequence[Pair]) -> str:

@@ -178,6 +178,8 @@ class Tracker:
                 accuse(thing, what, suspect)
             else:
                 new[what] = value
+        for what, value in self._copied(suspect).items():
+            new.setdefault(what, value)
         if not born and (tool, name) not in effects.harmless:
             settled = self._settled.get((tool, name), _NONE)
             for what in thing.fields:
@@ -186,6 +188,15 @@ class Tracker:
             thing.everything.append(suspect)
         for what, value in new.items():
             thing.show(what, value, f"{PREDICTED}{tool}.{name}")
+
+    def _copied(self, suspect: Suspect) -> Mapping[str, Json]:
+        """What is known of the thing that another one becomes like, but for its name."""
+        other = self.effects.likes.get((suspect.step.tool, suspect.named.name))
+        known = suspect.scope.get(other) if other is not None else None
+        kind = self.structure.kinds.get(suspect.named.kind)
+        if not isinstance(known, dict) or kind is None:
+            return {}
+        return {what: value for what, value in known.items() if what not in {kind.key, kind.label}}
 
     def _observe(self, moment: Moment) -> None:
         """What the answer shows."""
