@@ -35,6 +35,7 @@ from .precedents import Precedents
 from .recalled import RecalledRehearser
 from .schema import SchemaRehearser
 from .shapes import entity_schema, properties
+from .starts import Starts
 
 __all__ = ["Environment"]
 
@@ -103,7 +104,17 @@ class Environment:
             layers.append(model.knowing(self.dynamics, calls) if isinstance(model, Teachable) else model)
         if not recorded_only:
             layers.append(SchemaRehearser(tuple(toolset), self.dynamics, interpreter, keys, calls, followed))
-        self._ladder = Ladder(tools, self.dynamics, observed, layers, followed, keeps_calls=model is not None)
+        begun = Starts([f for f in precedents if f.is_call], self.start, tools, interpreter, observed.after)
+        self._ladder = Ladder(
+            tools,
+            self.dynamics,
+            observed,
+            layers,
+            followed,
+            starts=begun,
+            keeps_calls=model is not None,
+            keeps_reads=bool(precedents),
+        )
 
     @classmethod
     def load(

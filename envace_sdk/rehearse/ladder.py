@@ -15,11 +15,13 @@ from envace_sdk.world.absorb import absorb
 from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.state import State
 
+from .again import answered_again, with_answer
 from .base import Context, Rehearsal, Rehearser
 from .faults import refused, spoiled
 from .fixtures import FixtureRehearser, call_digest
 from .history import remembered
 from .precedents import Precedents
+from .starts import Starts
 
 __all__ = ["Ladder"]
 
@@ -29,7 +31,8 @@ logger = logging.getLogger(__name__)
 class Ladder:
     """Answers every call of one toolset. Pure: it returns the state after the call and changes nothing.
 
-    With `keeps_calls`, states remember the calls that may have changed something, for a layer that asks for them.
+    With `keeps_calls`, states remember the calls that may have changed something, for a layer that asks for them; with
+    `keeps_reads`, what reads were answered since.
     """
 
     def __init__(
@@ -40,14 +43,18 @@ class Ladder:
         layers: Sequence[Rehearser],
         precedents: Precedents,
         *,
+        starts: Starts,
         keeps_calls: bool = False,
+        keeps_reads: bool = False,
     ) -> None:
         self._keeps_calls = keeps_calls
+        self._keeps_reads = keeps_reads
         self._tools = tools
         self._dynamics = dynamics
         self._fixtures = fixtures
         self._layers = layers
         self._precedents = precedents
+        self._starts = starts
         self._arguments: dict[str, Validator] = {}
 
     async def rehearse(
@@ -82,11 +89,18 @@ class Ladder:
         self, call: ToolCall, tool: Tool, state: State, history: Sequence[tuple[ToolCall, ToolResult]]
     ) -> Rehearsal:
         """By the first layer that can."""
-        context = Context(tool, state, Random(f"{state.seed}/{call_digest(call)}"), history)
+        is_read = self._keeps_reads and not self._fixtures.changes(call)
+        if is_read and (again := answered_again(call, state)) is not None:
+            return again
+        begun = self._starts.laid(call, state)
+        context = Context(tool, begun, Random(f"{state.seed}/{call_digest(call)}"), history)
         for layer in self._layers:
             rehearsal = await layer.rehearse(call, context)
             if rehearsal is not None:
-                return self._settled(self._explained(rehearsal, call), call, state)
+                settled = self._settled(self._explained(rehearsal, call), call, begun)
+                if is_read and settled.fixture is None and (settled.layer != "dynamics" or settled.confidence < 1):
+                    settled = replace(settled, state=with_answer(call, settled, settled.state))
+                return settled
         raise MissError(f"{call.name}: {self._fixtures.explain(call)}")
 
     def _explained(self, rehearsal: Rehearsal, call: ToolCall) -> Rehearsal:

@@ -1,0 +1,199 @@
+"""Where recorded sessions began, and which of them a world's session is like.
+
+Sessions may begin in states of their own: another user's files, another queue. A world begins with what they have in
+common. What a call names and the world has not, a recorded session may have had when it began; and whoever names what
+a few of them had, and makes the calls that they made, is most likely where they were. So the world is laid out as
+those sessions began that are most like it: with what most of them agree on, never over what it knows already.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from envace_sdk.json import Json
+from envace_sdk.tools.fixture import Fixture
+from envace_sdk.tools.model import Tool, ToolCall
+from envace_sdk.world.interpret import Interpreter
+from envace_sdk.world.state import State
+
+from .beginnings import Begun, Replay, begun
+from .precedents import call_key, is_distinctive, leaves
+
+__all__ = ["Starts"]
+
+_NAME: Final = "rehearse.starts"
+_LEAST: Final = 4
+"""Sessions that must have been recorded, for some of them to be like a world's."""
+_MOST: Final = 2000
+"""Sessions that are looked at."""
+_MOST_MARKS: Final = 60
+"""Marks of a world that are remembered."""
+_CLEAR: Final = math.log(3)
+"""How much must speak for a session before more than what is named is taken from it."""
+_AS_GOOD: Final = 0.5
+"""Sessions for which hardly less speaks count as much as the best."""
+
+
+class Starts:
+    """The starts of recorded sessions.
+
+    Args:
+        fixtures: recorded calls.
+        start: the state in which a world begins.
+        tools: the toolset.
+        interpreter: its rules.
+        replay: what becomes of a state when a recorded call happens in it.
+    """
+
+    def __init__(
+        self,
+        fixtures: Sequence[Fixture],
+        start: State,
+        tools: Mapping[str, Tool],
+        interpreter: Interpreter,
+        replay: Replay,
+    ) -> None:
+        self._fixtures = fixtures
+        self._start = start
+        self._tools = tools
+        self._interpreter = interpreter
+        self._replay = replay
+
+    def laid(self, call: ToolCall, state: State) -> State:
+        """The state with what was there in the beginning, as far as this call tells where its session began."""
+        if not self._begun:
+            return state
+        missing = [
+            need[:2]
+            for need in self._interpreter.needs(self._tools[call.name], call.arguments, state)
+            if state.get(need.collection, need.key) is None
+            and not state.collection(need.collection).was_removed(need.key)
+        ]
+        marks = [mark for mark in _marks(call, missing) if mark in self._marked]
+        known = _read(state)
+        new = [mark for mark in marks if mark not in known]
+        if not new:
+            return state
+        known = (known + new)[-_MOST_MARKS:]
+        likely, clear = self._likely(known)
+        before = state
+        for collection, key in missing:
+            holders = self._holders(likely, collection, key) or self._holders(self._begun.values(), collection, key)
+            if holders:
+                state = state.put(collection, key, _agreed([one.things[collection][key] for one in holders]))
+        if clear:
+            state = self._laid(likely, state)
+        if clear:
+            state = self._counted(likely, state)
+        history = state.history.set(_NAME, json.dumps(known))
+        return before.replace(history=history) if state is before else state.replace(history=history)
+
+    @staticmethod
+    def _holders(among: Iterable[Begun], collection: str, key: str) -> list[Begun]:
+        """Those that had a thing, if it was more often there than not."""
+        among = list(among)
+        holders = [one for one in among if key in one.things.get(collection, ())]
+        return holders if len(holders) > sum((collection, key) in one.absent for one in among) else []
+
+    def _likely(self, marks: Iterable[str]) -> tuple[list[Begun], bool]:
+        """The sessions for which most speaks, and whether it is enough."""
+        scores: dict[str, float] = {}
+        for mark in marks:
+            holders = self._marked.get(mark, ())
+            for name in holders:
+                scores[name] = scores.get(name, 0.0) + math.log(len(self._begun) / len(holders))
+        best = max(scores.values(), default=0.0)
+        return [self._begun[n] for n, score in scores.items() if score >= best - _AS_GOOD], best >= _CLEAR
+
+    def _laid(self, likely: Sequence[Begun], state: State) -> State:
+        """With what most of the likely sessions had, where the world has nothing."""
+        counts = Counter(
+            (collection, key) for one in likely for collection in one.things for key in one.things[collection]
+        )
+        for (collection, key), count in sorted(counts.items()):
+            if 2 * count <= len(likely):
+                continue
+            held = state.get(collection, key)
+            agreed = _agreed([one.things[collection][key] for one in likely if key in one.things.get(collection, ())])
+            if held is None and not state.collection(collection).was_removed(key):
+                state = state.put(collection, key, agreed)
+            elif held is not None and held == self._start.get(collection, key):
+                # As it was in most sessions: nothing has happened to it here.
+                state = state.put(collection, key, {**held, **agreed})
+        return state
+
+    @staticmethod
+    def _counted(likely: Sequence[Begun], state: State) -> State:
+        """Counting on from where most of the likely sessions did, where nothing has been counted here."""
+        for collection in sorted({name for one in likely for name in one.counted}):
+            if collection not in state.counters:
+                numbers = Counter(one.counted[collection] for one in likely if collection in one.counted)
+                number, count = min(numbers.items(), key=lambda item: (-item[1], item[0]))
+                if 2 * count > numbers.total():
+                    state = state.counted(collection, number)
+        return state
+
+    @cached_property
+    def _begun(self) -> dict[str, Begun]:
+        """By episode, what was there when it began; none where there is but one start."""
+        episodes: dict[str, list[Fixture]] = {}
+        for fixture in self._fixtures:
+            if fixture.is_call and fixture.call.name in self._tools and len(episodes) < _MOST:
+                episodes.setdefault(fixture.episode, []).append(fixture)
+        if len(episodes) < _LEAST:
+            return {}
+        ordered = {name: sorted(calls, key=lambda each: each.position) for name, calls in episodes.items()}
+        found = begun(ordered, self._start, self._tools, self._interpreter, self._replay)
+        return found if any(one.things for one in found.values()) else {}
+
+    @cached_property
+    def _marked(self) -> dict[str, tuple[str, ...]]:
+        """By mark, the sessions that have it."""
+        found: dict[str, dict[str, None]] = {}
+        for name, one in self._begun.items():
+            for collection, things in one.things.items():
+                for key in things:
+                    found.setdefault(_thing(collection, key), {})[name] = None
+            for call in one.calls:
+                for mark in _marks(call, ()):
+                    found.setdefault(mark, {})[name] = None
+        return {mark: tuple(names) for mark, names in found.items()}
+
+
+def _marks(call: ToolCall, missing: Iterable[tuple[str, str]]) -> list[str]:
+    """What of a call tells sessions apart: the things that it names, and itself, if it says anything."""
+    found = [_thing(collection, key) for collection, key in missing]
+    if any(isinstance(value, str) and is_distinctive(value) for _, _, value in leaves(call.arguments)):
+        found.append(call_key(call.name, call.arguments))
+    return found
+
+
+def _thing(collection: str, key: str) -> str:
+    return f"{collection}/{key}"
+
+
+def _agreed(documents: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+    """The fields on which most of those agree that have them."""
+    values: dict[str, Counter[str]] = {}
+    for document in documents:
+        for name, value in document.items():
+            values.setdefault(name, Counter())[json.dumps(value, sort_keys=True)] += 1
+    found: dict[str, Json] = {}
+    for name, counts in values.items():
+        text, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
+        if 2 * count > counts.total():
+            found[name] = json.loads(text)
+    return found
+
+
+def _read(state: State) -> list[str]:
+    try:
+        found = json.loads(state.history.get(_NAME, "[]"))
+    except ValueError:
+        return []
+    return [mark for mark in found if isinstance(mark, str)] if isinstance(found, list) else []
