@@ -30,6 +30,7 @@ _OPEN: Final = 0.55
 """What it is worth to say nothing, and leave the answer to others."""
 _SOME: Final = 3
 _POOR: Final = 0.2
+_GOOD: Final = 0.6
 _UNLIKE: Final = 0.75
 _ROUGHLY: Final = 0.8
 """What it is worth to fail as recorded, in other words."""
@@ -52,10 +53,15 @@ class Judgement:
     """The sum over calls of how alike the answers are, from 0 to 1; half for success or failure as recorded."""
 
     @property
+    def is_good(self) -> bool:
+        """Whether the answers are mostly right."""
+        return self.answered >= _SOME and self.right >= _GOOD * self.answered
+
+    @property
     def is_poor(self) -> bool:
         """Whether the answers are so seldom right that others may do better."""
         alike = self.score - _OPEN * (self.calls - self.answered)
-        return self.answered >= _SOME and self.right < _POOR * self.answered and alike < _UNLIKE * self.answered
+        return self.answered >= _SOME and self.right <= _POOR * self.answered and alike < _UNLIKE * self.answered
 
     @property
     def confidence(self) -> float:

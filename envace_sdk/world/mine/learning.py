@@ -82,7 +82,11 @@ def learn(
         # it was made from none of them.
         alone |= {name: judgement for name, judgement in whole_alone.items() if name in result.inferred}
         # What half of them taught of an answer is no reason to give up something else that all of them taught.
-        told |= {name: judgement for name, judgement in whole_told.items() if name in other}
+        told |= {
+            name: judgement
+            for name, judgement in whole_told.items()
+            if name in result.inferred or (name in other and (judgement.is_good or judgement.is_poor))
+        }
     result.dynamics = _kept(_with_confidence(result.dynamics, told, alone), previous or Dynamics())
     result.start = {name: docs for name, docs in result.start.items() if name in result.dynamics.collections}
     steps.end()
