@@ -25,7 +25,7 @@ SUPPORT = Path(__file__).parents[1] / "tests" / "support"
 REWARDS = {"outcome": {}, "grounded": {"rehearse_schema": 0.5, "rehearse_agreement": 0.5}}
 
 
-def world(folder: Path, rewards: str, steps: int | None) -> Path:
+def world(folder: Path, rewards: str, steps: int) -> Path:
     """Write the toolset, its tasks, a random model and the settings; the file with the latter."""
     sys.path.insert(0, str(SUPPORT))
     import lamp_world
@@ -37,7 +37,7 @@ def world(folder: Path, rewards: str, steps: int | None) -> Path:
     values = config.model_dump(mode="json")  # all of them: what a file leaves out is the preset's
     values["model"] = str(folder / "model")
     values["tasks"]["folder"] = str(folder / "made")
-    values["steps"] = steps or values["steps"]
+    values["steps"] = steps
     path = folder / "train.yaml"
     path.write_text(yaml.safe_dump(values), encoding="utf-8")
     return path
@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--what", choices=["roles", "parameters", "rendering"], default="roles")
     parser.add_argument("--rewards", choices=list(REWARDS), default="outcome")
     parser.add_argument("--seeds", default="0,1,2,3,4")
-    parser.add_argument("--steps", type=int)
+    parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/lamps"))
     arguments = parser.parse_args()
     seeds = [int(seed) for seed in arguments.seeds.split(",")]

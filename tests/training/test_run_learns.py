@@ -50,6 +50,7 @@ def logprobs(model, row):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # of the clock, on a busy machine; what counts is processor time, below
 def test_a_policy_from_scratch_learns_from_its_own_rehearsals_what_its_demonstrations_could_not_teach(tmp_path):
     job = lamp_world.job(tmp_path, lamp_world.careless(), **lamp_world.LEARNING)
     begun = time.process_time()

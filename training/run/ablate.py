@@ -10,10 +10,12 @@ from typing import Any
 from envace_sdk.errors import TrainingError
 
 from ..metrics import read_metrics
+from ..processes import Processes
 from .ablation import MANIFEST, Ablation, Measuring, Way, What
 from .ablation_report import comparisons, table, write_results
-from .command import run_eval
+from .command import evaluated, served
 from .estimate import estimate
+from .export import trained_weights
 from .job import Job
 from .loop import Watch, train
 from .machine import suitable_preset
@@ -63,10 +65,14 @@ def run_ablate(
             raise TrainingError(f"{directory} holds no ablation to go on with: name the toolsets with --tools")
         else:
             ablation = _planned(sources, file, changes, directory, what, test, display)
+        if Processes(ablation.config.compute.device).count > 1:
+            raise TrainingError(
+                "`envace-sdk train ablate` runs in one process; start it without accelerate or torchrun"
+            )
         for line in _plan(ablation, seeds):
             display.note(line)
         if dry_run or not is_begun:
-            for line in _cost(ablation, seeds):
+            for line in _cost(ablation, seeds, display):
                 display.note(line)
         if dry_run:
             return None
@@ -89,13 +95,14 @@ def ablate(ablation: Ablation, seeds: Sequence[int], watch: Watch, stop: Stop) -
     for number, (way, seed) in enumerate(runs, 1):
         job = ablation.begun(way, seed)
         watch.note(f"run {number} of {len(runs)}: {way.name}, seed {seed}")
-        try:
-            finished = asyncio.run(train(job, watch, stop))
-        finally:
-            write_report(job)
-        if not finished or stop.requested:
-            return False
-        ablation.keep(way, seed, _scores(job, ablation.test))
+        with served(job, Processes(job.config.compute.device), watch) as ready:
+            try:
+                finished = asyncio.run(train(ready, watch, stop))
+            finally:
+                write_report(job)
+            if not finished or stop.requested:
+                return False
+            ablation.keep(way, seed, _scores(ready, ablation.test))
         write_results(ablation, ablation.seeds())
     return True
 
@@ -110,20 +117,10 @@ def _left(ablation: Ablation, seeds: Sequence[int]) -> Iterator[tuple[Way, int]]
 
 def _scores(job: Job, test: Measuring) -> dict[str, float]:
     """How a finished run does on test tasks, how it did on the way, and what it took."""
-    measured = run_eval(
-        job.directory,
-        split="test",
-        tasks=test.tasks,
-        samples=test.samples,
-        temperature=test.temperature,
-        step=None,
-        untrained=False,
-    )
-    scores = measured["scores"]
-    if not isinstance(scores, dict):
-        raise AssertionError("scores have names")
+    weights = trained_weights(job)
+    measured = asyncio.run(evaluated(job, "test", test.tasks, test.samples, test.temperature, weights))
+    found = {name.removeprefix("eval/"): value for name, value in measured.as_flat().items()}
     steps = [values for values in read_metrics(job.directory) if values["step"] > 0]
-    found = {name: float(str(value)) for name, value in scores.items()}
     found["success in training"] = sum(values["success"] for values in steps) / len(steps)
     found["tokens computed"] = float(sum(values.get("computed_tokens") or 0 for values in steps))
     found["minutes"] = (
@@ -157,7 +154,7 @@ def _plan(ablation: Ablation, seeds: Sequence[int]) -> list[str]:
     ]
 
 
-def _cost(ablation: Ablation, seeds: Sequence[int]) -> Iterator[str]:
+def _cost(ablation: Ablation, seeds: Sequence[int], watch: Watch) -> Iterator[str]:
     """What is left to run, by way; a step of each is tried."""
     total = 0.0
     left = list(_left(ablation, seeds))
@@ -166,7 +163,8 @@ def _cost(ablation: Ablation, seeds: Sequence[int]) -> Iterator[str]:
         if not count:
             continue
         job = ablation.job(way, seeds[0])
-        found = asyncio.run(estimate(job))
+        with served(job, Processes(job.config.compute.device), watch) as ready:
+            found = asyncio.run(estimate(ready))
         measuring = found.rollout_seconds / job.config.rollout.group * ablation.test.tasks * ablation.test.samples / 60
         minutes = count * (found.total_minutes + measuring)
         total += minutes

@@ -24,7 +24,7 @@ from .evaluation import Evaluation, evaluate
 from .export import export, trained_weights
 from .job import Job
 from .live import Live
-from .loop import train
+from .loop import Watch, train
 from .machine import model_place, suitable_preset
 from .planning import plan
 from .progress import Display
@@ -33,7 +33,7 @@ from .settings import RunConfig, load_run_config, run_config
 from .stopping import Stop
 from .warm import examples
 
-__all__ = ["run_eval", "run_export", "run_train"]
+__all__ = ["evaluated", "run_eval", "run_export", "run_train", "served"]
 
 
 def run_train(
@@ -64,20 +64,20 @@ def run_train(
     with Display(None if processes.is_main else Console(quiet=True)) as display, ExitStack() as ending:
         ending.callback(processes.leave)
         job = found or asyncio.run(_planned(sources, config, directory, processes, display))
-        served = ending.enter_context(_served(job, processes, display))
+        ready = ending.enter_context(served(job, processes, display))
         if not resume:
             display.note(_plan(job))
-            for line in asyncio.run(estimate(served)).lines():
+            for line in asyncio.run(estimate(ready)).lines():
                 display.note(line)
             if dry_run:
                 return True
             asyncio.run(processes.by_main(lambda: asyncio.to_thread(job.begin, sources)))
             if not processes.is_main:
-                served = replace(served, material=Job.found(directory).material)
+                ready = replace(ready, material=Job.found(directory).material)
         stop = Stop()
         try:
             with stop.on_signals(lambda: display.note("stopping; press Ctrl-C again to stop without saving")):
-                finished = asyncio.run(train(served, display, stop))
+                finished = asyncio.run(train(ready, display, stop))
         finally:
             if processes.is_main:
                 write_report(job)
@@ -105,8 +105,8 @@ def run_eval(
     """
     job = Job.found(directory)
     weights = _weights(job, step, untrained=untrained)
-    with Display() as display, _served(job, Processes(job.config.compute.device), display) as served:
-        found = asyncio.run(_evaluated(served, split, tasks, samples, temperature, weights))
+    with Display() as display, served(job, Processes(job.config.compute.device), display) as ready:
+        found = asyncio.run(evaluated(ready, split, tasks, samples, temperature, weights))
     scores = {name.removeprefix("eval/"): value for name, value in found.as_flat().items()}
     return {
         "run": str(directory),
@@ -133,9 +133,10 @@ def _weights(job: Job, step: int | None, *, untrained: bool) -> Path | None:
     return trained_weights(Job(job.warm_directory, job.place, job.config, job.material))
 
 
-async def _evaluated(
+async def evaluated(
     job: Job, split: Split, tasks: int, samples: int, temperature: float, weights: Path | None
 ) -> Evaluation:
+    """Weights of a run, by default the model's own, on tasks of a split. Raises: ModelError."""
     live = Live(job.place, job.config, weights, examples=await examples(job.material, job.config))
     try:
         cases = job.material.chosen(split, tasks, job.config.seed)
@@ -154,7 +155,7 @@ async def _planned(
 
 
 @contextmanager
-def _served(job: Job, processes: Processes, display: Display) -> Iterator[Job]:
+def served(job: Job, processes: Processes, watch: Watch) -> Iterator[Job]:
     """The run with the address of its vLLM server, which is started if the settings say so."""
     rollout = job.config.rollout
     server = rollout.server
@@ -164,7 +165,7 @@ def _served(job: Job, processes: Processes, display: Display) -> Iterator[Job]:
     with ExitStack() as ending:
 
         async def started() -> str:
-            return ending.enter_context(rollout_server(job.place, job.config, server, display.note))
+            return ending.enter_context(rollout_server(job.place, job.config, server, watch.note))
 
         url = asyncio.run(processes.by_main(started))
         rollout = rollout.model_copy(update={"server": server.model_copy(update={"url": url})})
