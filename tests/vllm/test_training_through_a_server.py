@@ -27,7 +27,7 @@ class Unwatched:
         pass
 
 
-@pytest.mark.parametrize("method", ["full", "lora"])
+@pytest.mark.parametrize("method", ["lora", "full"])  # in this order: adapters need the weights of the start
 def test_each_step_is_sampled_with_the_weights_of_the_one_before(place, url, tmp_path, method):
     rollout = {"server": SERVER.model_copy(update={"url": url}).model_dump(), "malformed": "count", "group": 3}
     config = settings(

@@ -188,7 +188,7 @@ class Link:
                 raise TrainingError(
                     f"rollout.server.url: the server at {self._client.url} serves {served.place}, and does not agree "
                     f"with the policy, which is {self._place}: its log-probabilities are off by {apart:.2f} nats in "
-                    f"the mean. Start it with\n  {self._command}"
+                    f"the mean. It serves another model, or was given other weights; start it with\n  {self._command}"
                 )
 
 
