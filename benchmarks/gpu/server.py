@@ -2,7 +2,7 @@
 
     python benchmarks/gpu/server.py --model transformers:Qwen/Qwen3-0.6B
     python benchmarks/gpu/server.py --model transformers:Qwen/Qwen3-8B --ways lora files nccl \\
-        --server-gpus 1,2 --arguments=--tensor-parallel-size=2
+        --server-gpus 1,2 --argument=--tensor-parallel-size=2
 
 The trainer has the first GPU, the server those of `--server-gpus`. For each way of sending weights (adapters, whole
 weights through files, whole weights from GPU to GPU) a server is started, given the weights, asked, given other
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=256)
     parser.add_argument("--server-gpus", default="1", help="CUDA_VISIBLE_DEVICES of the server.")
     parser.add_argument("--python", help="The interpreter that has vLLM; default: this one.")
-    parser.add_argument("--arguments", nargs="*", default=[], help="Further ones of vLLM.")
+    parser.add_argument("--argument", action="append", default=[], help="A further one of vLLM; may be given often.")
     options = on_gpus(parser, least=2)
     print("| weights | first sending, s | later, s | vLLM, tokens/s | transformers, tokens/s | off | off after |")
     print("|---|---|---|---|---|---|---|")
@@ -54,7 +54,7 @@ async def measured(way: str, options: argparse.Namespace) -> str:
     """A line of the table."""
     server: dict[str, Any] = {
         "python": options.python,
-        "arguments": options.arguments,
+        "arguments": options.argument,
         "environment": {} if options.try_on_cpu else {"CUDA_VISIBLE_DEVICES": options.server_gpus},
         "transfer": "nccl" if way == "nccl" else "files",
     }
