@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .ledger_options import by_option, ledger_option, me, open_ledger
+from .ledger_options import approvers_option, by_option, ledger_option, me, open_ledger, read_approvers
 
 if TYPE_CHECKING:
     from envace_sdk.ledger import Approval, Ledger
 
 __all__ = ["approvals"]
 
-_APPROVERS = click.option(
-    "--approvers",
-    type=click.Path(exists=True, dir_okay=False),
-    envvar="ENVACE_APPROVERS",
-    show_envvar=True,
-    help="A YAML file that says who may approve, and their roles: `ann: [finance]`.",
-)
 _COMMENT = click.option("--comment", default="", help="Why; goes into the ledger, and can be erased.")
 _FORMAT = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 
@@ -81,7 +73,7 @@ def show(approval: str, form: str, where: str | None) -> None:
 @approvals.command()
 @click.argument("approval", metavar="ID")
 @_COMMENT
-@_APPROVERS
+@approvers_option
 @by_option
 @_FORMAT
 @ledger_option
@@ -93,7 +85,7 @@ def approve(approval: str, comment: str, approvers: str | None, by: str | None, 
 @approvals.command()
 @click.argument("approval", metavar="ID")
 @_COMMENT
-@_APPROVERS
+@approvers_option
 @by_option
 @_FORMAT
 @ledger_option
@@ -106,7 +98,7 @@ def reject(approval: str, comment: str, approvers: str | None, by: str | None, f
 @click.argument("approval", metavar="ID")
 @click.argument("arguments", metavar="[ARGUMENTS]", required=False)
 @_COMMENT
-@_APPROVERS
+@approvers_option
 @by_option
 @_FORMAT
 @ledger_option
@@ -123,7 +115,7 @@ def edit(
 
     The edited action is another one: it is rehearsed and judged anew, and has an approval request of its own.
     """
-    with open_ledger(where, approvers=_approvers(approvers)) as opened:
+    with open_ledger(where, approvers=read_approvers(approvers)) as opened:
         asked = opened.approvals.get(approval)
         if arguments is None:
             shown = {} if not isinstance(asked.arguments, dict) else asked.arguments
@@ -155,7 +147,7 @@ def wait(approval: str, timeout: float | None, form: str, where: str | None) -> 
 def _decide(
     approval: str, answer: Any, comment: str, approvers: str | None, by: str | None, form: str, where: str | None
 ) -> None:
-    with open_ledger(where, approvers=_approvers(approvers)) as opened:
+    with open_ledger(where, approvers=read_approvers(approvers)) as opened:
         found = opened.approvals.decide(approval, answer, by=by or me(), comment=comment, via=_via())
     if form == "json":
         click.echo(json.dumps(_as_json(found), indent=2))
@@ -192,21 +184,4 @@ def _object(text: str) -> dict[str, Any]:
         raise click.ClickException(f"the arguments are not JSON: {error}") from error
     if not isinstance(found, dict):
         raise click.ClickException("the arguments are not a JSON object")
-    return found
-
-
-def _approvers(file: str | None) -> dict[str, list[str]] | None:
-    if file is None:
-        return None
-    import yaml
-
-    try:
-        found = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
-        raise click.ClickException(f"{file}: cannot be read: {error}") from error
-    if not isinstance(found, dict) or not all(
-        isinstance(name, str) and isinstance(roles, list) and all(isinstance(role, str) for role in roles)
-        for name, roles in found.items()
-    ):
-        raise click.ClickException(f"{file}: expected names with lists of roles, `ann: [finance]`")
     return found

@@ -14,6 +14,7 @@ __all__ = ["listening_address", "load"]
 
 _NEEDED: Final = {
     "mcp": ("mcp", "starlette", "uvicorn"),
+    "studio": ("jinja2", "starlette", "uvicorn"),
     "train": ("torch", "transformers", "accelerate", "safetensors", "tensorboard"),
 }
 """By extra, what its modules import, some of them only when they are at work."""
@@ -41,14 +42,16 @@ def load(module: str, *, command: str, extra: str) -> Any:
         ) from error
 
 
-def listening_address(text: str, *, command: str, allow_remote: bool, option: str = "--http") -> Any:
+def listening_address(
+    text: str, *, command: str, allow_remote: bool, option: str = "--http", extra: str = "mcp"
+) -> Any:
     """Where to listen: on this machine alone, unless `allow_remote`.
 
     Raises:
         click.UsageError: it is no address, or one that other machines can reach.
     """
     try:
-        address = load("mcp_servers.address", command=command, extra="mcp").Address.parse(text)
+        address = load("mcp_servers.address", command=command, extra=extra).Address.parse(text)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint=option) from error
     if not address.is_loopback and not allow_remote:

@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from envace_sdk.ledger import Ledger
 
-__all__ = ["LEDGER", "by_option", "ledger_option", "me", "open_ledger"]
+__all__ = ["LEDGER", "approvers_option", "by_option", "ledger_option", "me", "open_ledger", "read_approvers"]
 
 LEDGER: Final = "ENVACE_LEDGER"
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -28,6 +28,17 @@ def ledger_option(command: _Command) -> _Command:
         envvar=LEDGER,
         show_envvar=True,
         help="A SQLite file or a database URL; default: your own ledger.",
+    )(command)
+
+
+def approvers_option(command: _Command) -> _Command:
+    """Adds `--approvers`; `read_approvers` reads it."""
+    return click.option(
+        "--approvers",
+        type=click.Path(exists=True, dir_okay=False),
+        envvar="ENVACE_APPROVERS",
+        show_envvar=True,
+        help="A YAML file that says who may approve, and their roles: `ann: [finance]`.",
     )(command)
 
 
@@ -60,3 +71,21 @@ def me() -> str:
         return getpass.getuser()
     except (OSError, KeyError):  # a user without a name, as in some containers
         return f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"
+
+
+def read_approvers(file: str | None) -> dict[str, list[str]] | None:
+    """The roles of each person who may approve, from a file. Raises: ClickException when it holds something else."""
+    if file is None:
+        return None
+    import yaml
+
+    try:
+        found = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
+        raise click.ClickException(f"{file}: cannot be read: {error}") from error
+    if not isinstance(found, dict) or not all(
+        isinstance(name, str) and isinstance(roles, list) and all(isinstance(role, str) for role in roles)
+        for name, roles in found.items()
+    ):
+        raise click.ClickException(f"{file}: expected names with lists of roles, `ann: [finance]`")
+    return found

@@ -34,6 +34,7 @@ COMMANDS: Final = {
         "Look into recordings and traces, and convert them.",
     ),
     "serve": ("envace_sdk.cli.serve_command:serve", "Serve rehearsed tools to any MCP client."),
+    "studio": ("envace_sdk.cli.studio_command:studio", "Look at everything in a browser, and answer approvals."),
     "tasks": ("envace_sdk.cli.tasks_commands:tasks", "Check a toolset's tasks, and make new ones."),
     "tools": ("envace_sdk.cli.tools_commands:tools", "List, lint, pull and convert tool catalogues."),
     "train": ("envace_sdk.cli.train_commands:train", "Train a model to act with tools and to rehearse their answers."),

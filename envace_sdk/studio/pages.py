@@ -1,0 +1,51 @@
+"""Pages from templates: everything is escaped, and what strangers wrote cannot pose as something else."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from envace_sdk.json import Unset
+
+from . import shown
+from .forms import FIELD
+from .security import Keys
+
+__all__ = ["VIEWS", "Pages"]
+
+VIEWS: Final = (("Approvals", "/approvals"),)
+"""Name and path of each view, in the order of the navigation."""
+
+
+class Pages:
+    """Renders the studio's templates."""
+
+    def __init__(self, keys: Keys, *, by: str) -> None:
+        self._keys = keys
+        self._templates = Environment(
+            loader=PackageLoader("envace_sdk.studio"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.filters.update(shown.FILTERS)
+        self._templates.tests["unset"] = lambda value: isinstance(value, Unset)
+        self._templates.globals.update(views=VIEWS, by=by, form_field=FIELD, is_open=keys.is_open)
+
+    def page(self, request: Request, name: str, status: int = 200, /, **values: Any) -> Response:
+        """A template as a page, or as a part of one that asks for it again and again.
+
+        Args:
+            request: whose path says which view is marked in the navigation.
+            name: of the template.
+            status: of the answer.
+            values: what the template shows.
+        """
+        session = getattr(request.state, "session", "")
+        made = {"path": request.url.path, "token": self._keys.form_token(session) if session else "", **values}
+        text = self._templates.get_template(name).render(made)
+        return HTMLResponse(text.encode(errors="backslashreplace"), status)

@@ -1,0 +1,60 @@
+"""From the options of `envace-sdk studio` to a running server."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import uvicorn
+
+from envace_sdk.mcp_servers.address import Address, Names
+
+from .app import build_app
+from .ledgers import Ledgers
+
+__all__ = ["Options", "run"]
+
+_SHORTEST_TOKEN = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to look at, and who may."""
+
+    address: Address
+    by: str
+    ledger: str | None = None
+    approvers: Mapping[str, list[str]] | None = None
+    token: str | None = field(default=None, repr=False)
+    """Needed where other machines can reach the address; made where it is and there is none."""
+    allowed_hosts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raises: ValueError when the token is too short to keep anybody out."""
+        if self.token is not None and len(self.token) < _SHORTEST_TOKEN:
+            raise ValueError(f"a token of {len(self.token)} characters can be guessed: {_SHORTEST_TOKEN} at least")
+
+
+def run(options: Options) -> None:
+    """Serve until a signal ends it.
+
+    Raises:
+        EnvaceError: the ledger cannot be opened.
+        OSError: the address cannot be listened on.
+    """
+    address, token = options.address, options.token
+    if token is None and not address.is_loopback:
+        token = secrets.token_urlsafe(24)
+        sys.stderr.write(f"token: {token}\n")
+    ledgers = Ledgers(options.ledger, options.approvers)
+    ledgers.get()  # one that cannot be opened is told of now, not on a page
+    app = build_app(names=Names(address, also=options.allowed_hosts), token=token, by=options.by, ledgers=ledgers)
+    with address.listen() as listener:
+        sys.stderr.write(f"studio at {address.url(listener.getsockname()[1])}\n")
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, ws="none", lifespan="on"
+        )
+        asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))

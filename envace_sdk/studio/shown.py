@@ -1,0 +1,123 @@
+"""Values as a page shows them: bounded, and with characters that play tricks on the eye spelled out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from envace_sdk.json import Json
+from envace_sdk.tools.finding import printable
+
+__all__ = ["FILTERS", "Change", "Field", "changes"]
+
+_LINE: Final = 240
+_BLOCK: Final = 20_000
+_MOST_CHANGES: Final = 200
+_MOST_FIELDS: Final = 60
+_MARKS: Final = {"created": "+", "updated": "~", "deleted": "−"}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a changed entity; None where it is absent on that side."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One changed entity."""
+
+    kind: str
+    """`created`, `updated` or `deleted`."""
+    mark: str
+    name: str
+    fields: tuple[Field, ...]
+    more: int = 0
+    """Fields that are not shown."""
+
+
+def changes(found: Any) -> list[Change]:
+    """The changed entities of a diff in JSON, as the ledger and `world.diff` have it; what is none is left out."""
+    if isinstance(found, Mapping):
+        found = found.get("changes")
+    if not isinstance(found, list):
+        return []
+    return [_change(one) for one in found[:_MOST_CHANGES] if isinstance(one, Mapping)]
+
+
+def _change(one: Mapping[str, Any]) -> Change:
+    kind = str(one.get("kind", ""))
+    fields = one.get("fields")
+    members = list(fields.items()) if isinstance(fields, Mapping) else []
+    shown = tuple(
+        Field(_line(path), _side(sides, "before"), _side(sides, "after"))
+        for path, sides in members[:_MOST_FIELDS]
+        if isinstance(sides, Mapping)
+    )
+    name = _line(f"{one.get('collection', '')}/{one.get('key', '')}")
+    return Change(
+        kind if kind in _MARKS else "unknown", _MARKS.get(kind, "?"), name, shown, max(0, len(members) - _MOST_FIELDS)
+    )
+
+
+def _side(sides: Mapping[str, Any], name: str) -> str | None:
+    return _compact(sides[name]) if name in sides else None
+
+
+def _line(value: Any) -> str:
+    """Text on one line."""
+    return printable(_cut(str(value), _LINE))
+
+
+def _block(value: Any) -> str:
+    """Text that keeps its lines."""
+    return "\n".join(map(printable, _cut(str(value), _BLOCK).split("\n")))
+
+
+def _pretty(value: Json) -> str:
+    """JSON, indented; a text as it is."""
+    return _block(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str))
+
+
+def _compact(value: Json) -> str:
+    """JSON on one line."""
+    return _line(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _clock(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%H:%M:%S")
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+FILTERS: Final[dict[str, Callable[..., str]]] = {
+    "line": _line,
+    "block": _block,
+    "pretty": _pretty,
+    "compact": _compact,
+    "moment": _moment,
+    "clock": _clock,
+    "share": _share,
+    "number": _number,
+}
+"""By the names that templates use."""
