@@ -2,13 +2,16 @@
 
     python benchmarks/train_small.py --seeds 0 1 2 -o runs/train_small
 
-Each seed makes its own tasks, warms the model up on solutions of training templates, takes role-wise GRPO steps, and is
-measured before and after those steps on test templates: success of acting on the environment's ladder, and fidelity of
-rehearsing. The gain is paired by seed; its 95 % interval is Student's. Format validity is reported apart.
+Each seed warms the model up on solutions of training templates, takes role-wise GRPO steps in which the policy
+rehearses all answers itself, and is measured before and after those steps on the same tasks of test templates, taking
+the likeliest token each time: success of acting on the environment's ladder, and fidelity of rehearsing. Gains are
+paired by seed, and their 95 % interval is Student's. Format validity is reported apart. Tasks and their split are the
+same for all seeds, which draw the order of tasks and all that is sampled: the interval speaks of these tasks.
 
-What is small here is chosen for two CPU cores: tasks show three tools, solutions have at most two calls, answers of
-tools at most 300 characters, prompts at most 512 tokens, and no worked example stands in them. A seed that was
-interrupted goes on.
+What is small here is chosen for two CPU cores: tasks show two tools and take one call, answers of tools have at most
+240 characters, prompts at most 512 tokens, and the warm-up is short, so that there is something left to learn. A seed
+that was interrupted goes on. `-o` gets the runs, and `--results` what is small of them: `summary.json`, `curves.html`,
+`table.md` and the metrics of each seed.
 """
 
 from __future__ import annotations
@@ -16,97 +19,144 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import math
+import shutil
 import statistics
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from envace_sdk.training.metrics import read_metrics
 from envace_sdk.training.run import Job, Stop, plan, run_config, train
 from envace_sdk.training.run.command import run_eval
 from envace_sdk.training.run.job import MANIFEST
+from envace_sdk.training.run.paired import paired
+from envace_sdk.training.run.plots import plot
 from envace_sdk.training.run.progress import Display
-from envace_sdk.training.run.report import write_report
+from envace_sdk.training.run.report import document, write_report
 
-STUDENT_95: Final = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
-"""Two-sided 97.5 % quantiles of Student's t, by degrees of freedom."""
-SCORES: Final = ("success", "reward", "fidelity", "format_act", "format_rehearse")
+SCORES: Final = ("success", "fidelity", "reward", "format_act", "format_rehearse")
+CURVES: Final = {
+    "Success in training, the policy rehearsing": "success",
+    "Reward of acts": "reward/act",
+    "Reward of rehearsals": "reward/rehearse",
+    "Format of acts": "format/act",
+    "Format of rehearsals": "format/rehearse",
+    "Share of groups with something to learn from": "learning_share",
+}
 
 
-def settings(seed: int, warmup: int, steps: int) -> dict[str, Any]:
+def settings(seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
     """What a seed is run with."""
     return {
         "preset": "cpu-small",
         "seed": seed,
-        "steps": steps,
-        "warmup": {"steps": warmup, "rows": 8, "learning_rate": 5e-5},
+        "steps": arguments.steps,
+        "warmup": {"steps": arguments.warmup, "rows": 8, "learning_rate": 5e-5, "recordings": False},
         "optimizer": {"learning_rate": 1e-5},
+        "compute": {"precision": "bf16", "tokens_per_micro_batch": 2048},
+        "checkpoints": {"every": 10, "keep": 1},
         "tasks": {
             "per_step": 2,
             "prompt_tokens": 512,
-            "shares": [0.7, 0.05, 0.25],
+            "shares": [0.55, 0.1, 0.35],
             "make": {
-                "count": 200,
-                "seed": seed,
-                "tools_per_task": 3,
-                "max_calls": 2,
-                "largest_answer": 300,
-                "mix": {"read": 0.4, "change": 0.35, "refused": 0.25},
+                "count": arguments.count,
+                "seed": 0,
+                "tools_per_task": 2,
+                "max_calls": 1,
+                "largest_answer": 240,
+                "mix": {"change": 0.65, "read": 0.12, "compute": 0.05, "refused": 0.18},
             },
         },
         "rollout": {
-            "group": 4,
-            "max_turns": 3,
-            "act": {"max_tokens": 96},
-            "rehearse": {"max_tokens": 128},
+            "group": 8,
+            "max_turns": 2,
+            "act": {"max_tokens": 80},
+            "rehearse": {"max_tokens": 120},
             "recorded": 0,
             "entities": 2,
-            "history": 1,
-            "prompt_characters": 1000,
+            "history": 0,
+            "prompt_characters": 900,
         },
         "evaluation": {"every": 0, "tasks": 1, "episodes": 1},
     }
 
 
-def one_seed(folder: Path, toolset: str, seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
+def one_seed(folder: Path, seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
     """Train with a seed, and measure before and after."""
-    begin = time.perf_counter()
     if (folder / MANIFEST).exists():
         job = Job.found(folder)
     else:
-        config = run_config(settings(seed, arguments.warmup, arguments.steps))
-        job = asyncio.run(plan([toolset], config, folder, print))
-        job.begin([toolset])
+        job = asyncio.run(plan([arguments.tools], run_config(settings(seed, arguments)), folder, print))
+        job.begin([arguments.tools])
     stop = Stop()
     with Display() as display, stop.on_signals(lambda: display.note("stopping")):
         finished = asyncio.run(train(job, display, stop))
     write_report(job)
     if not finished:
         raise SystemExit(f"stopped; run it again to go on with seed {seed}")
-    trained = time.perf_counter() - begin
+    steps, warm = read_metrics(job.directory), read_metrics(job.warm_directory)
     measured = {
         name: run_eval(
             folder, split="test", tasks=arguments.tasks, samples=1, temperature=0.0, step=step, untrained=False
         )
         for name, step in (("before", 0), ("after", None))
     }
-    found = {
+    return {
         "seed": seed,
-        "minutes": trained / 60,
         "tasks": measured["after"]["tasks"],
-        **{name: {score: one["scores"][score] for score in SCORES} for name, one in measured.items()},
+        "templates": len({case.task.template for case in job.material.chosen("test", arguments.tasks, seed)}),
+        "warm_up_minutes": sum(values["time/seconds"] for values in warm) / 60,
+        "training_minutes": sum(
+            values["time/seconds"] + values.get("time/rollout_seconds", 0.0) for values in steps[1:]
+        )
+        / 60,
+        **measured,
     }
-    (folder / "result.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return found
 
 
-def interval(gains: Sequence[float]) -> tuple[float, float]:
-    """The mean of paired gains, and half the width of its 95 % interval."""
-    mean = statistics.fmean(gains)
-    if len(gains) < 2:
-        return mean, math.inf
-    return mean, STUDENT_95[len(gains) - 1] * statistics.stdev(gains) / math.sqrt(len(gains))
+def curves(folders: Mapping[int, Path]) -> str:
+    """The seeds' training curves, as a page that loads nothing."""
+    logs = {seed: read_metrics(folder) for seed, folder in folders.items()}
+    figures = [
+        plot(
+            title,
+            {
+                f"seed {seed}": [(float(one["step"]), float(one[name])) for one in steps if one.get(name) is not None]
+                for seed, steps in logs.items()
+            },
+            smooth=True,
+        )
+        for title, name in CURVES.items()
+    ]
+    return document("SmolLM2-135M learns to act and to rehearse", f'<div class="plots">{"".join(figures)}</div>')
+
+
+def table(results: Sequence[Mapping[str, Any]]) -> str:
+    """Before and after over all seeds, in Markdown."""
+    what = f"{results[0]['tasks']} tasks of unseen templates, {len(results)} seeds"
+    lines = [f"| {what} | before | after | gain | 95 % interval |", "|---|---:|---:|---:|---|"]
+    for score in SCORES:
+        before, after = ([float(one[when]["scores"][score]) for one in results] for when in ("before", "after"))
+        found = paired(after, before)
+        lines.append(
+            f"| {score} | {found.second:.3f} | {found.first:.3f} | {found.difference:+.3f} | "
+            f"{found.low:+.3f} to {found.high:+.3f} |"
+        )
+    return "\n".join(lines)
+
+
+def keep(
+    target: Path, folders: Mapping[int, Path], results: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
+) -> None:
+    """Write down what is small: results, settings, curves and metrics."""
+    target.mkdir(parents=True, exist_ok=True)
+    summary = {"settings": settings, "seeds": results}
+    (target / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    (target / "table.md").write_text(table(results) + "\n", encoding="utf-8")
+    (target / "curves.html").write_text(curves(folders), encoding="utf-8")
+    for seed, folder in folders.items():
+        shutil.copyfile(folder / "metrics.jsonl", target / f"metrics-{seed}.jsonl")
 
 
 def main() -> None:
@@ -114,27 +164,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tools", default="issue_tracker")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--warmup", type=int, default=24, help="supervised updates")
-    parser.add_argument("--steps", type=int, default=16, help="GRPO steps, at most 60 by the benchmark's rules")
-    parser.add_argument("--tasks", type=int, default=32, help="test tasks that are tried")
+    parser.add_argument("--count", type=int, default=240, help="tasks that are made, before the long ones are left out")
+    parser.add_argument("--warmup", type=int, default=14, help="supervised updates")
+    parser.add_argument("--steps", type=int, default=40, help="GRPO steps, at most 60 by the benchmark's rules")
+    parser.add_argument("--tasks", type=int, default=100, help="test tasks that are tried, at most")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/train_small"))
+    parser.add_argument("--results", type=Path, help="folder for what is small; default: the output")
     arguments = parser.parse_args()
+    folders = {seed: arguments.output / f"seed-{seed}" for seed in arguments.seeds}
     results = []
-    for seed in arguments.seeds:
-        folder = arguments.output / f"seed-{seed}"
+    for seed, folder in folders.items():
         saved = folder / "result.json"
-        found = json.loads(saved.read_text()) if saved.exists() else one_seed(folder, arguments.tools, seed, arguments)
-        results.append(found)
-    print(f"| test templates, {len(results)} seeds | before | after | gain | 95 % interval |")
-    print("|---|---:|---:|---:|---|")
-    for score in SCORES:
-        before, after = ([one[when][score] for one in results] for when in ("before", "after"))
-        gain, half = interval([late - early for early, late in zip(before, after, strict=True)])
-        print(
-            f"| {score} | {statistics.fmean(before):.3f} | {statistics.fmean(after):.3f} | {gain:+.3f} | "
-            f"{gain - half:+.3f} to {gain + half:+.3f} |"
-        )
-    print(f"{statistics.fmean(one['minutes'] for one in results):.1f} minutes of training a seed")
+        if not saved.exists():
+            found = one_seed(folder, seed, arguments)
+            saved.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        results.append(json.loads(saved.read_text(encoding="utf-8")))
+    keep(arguments.results or arguments.output, folders, results, settings(0, arguments))
+    print(table(results))
+    for name in ("warm_up_minutes", "training_minutes"):
+        print(f"{name.replace('_', ' ')} of a seed: {statistics.fmean(float(one[name]) for one in results):.1f}")
 
 
 if __name__ == "__main__":
