@@ -25,6 +25,7 @@ from envace_sdk.world.seed_data import load_seed_data, read_start
 from envace_sdk.world.state import DEFAULT_CLOCK, State
 from envace_sdk.world.world import World
 
+from .again import forgotten
 from .base import Rehearsal, Rehearser, Teachable
 from .dynamics import DynamicsRehearser
 from .faults import deliver
@@ -93,6 +94,7 @@ class Environment:
             matching=self.recorded.matching,
         )
         self._precedents = observed.open = followed
+        self._keeps_reads = bool(precedents)
         layers: list[Rehearser] = [observed]
         if not recorded_only:
             layers += [
@@ -113,7 +115,7 @@ class Environment:
             followed,
             starts=begun,
             keeps_calls=model is not None,
-            keeps_reads=bool(precedents),
+            keeps_reads=self._keeps_reads,
         )
 
     @classmethod
@@ -228,8 +230,8 @@ class Environment:
         """
         if call.name not in self.toolset:
             raise UnknownToolError(call.name)
-        after = self._observed.observe(Fixture(call, result), state)
-        return self._precedents.note(after, call, result)
+        after = self._precedents.note(self._observed.observe(Fixture(call, result), state), call, result)
+        return forgotten(after) if self._keeps_reads else after
 
     def recall(self, method: str, call: ToolCall, state: State) -> Fixture | None:
         """What was recorded of a request that calls no tool: true in `state` if possible, else as it was seen last."""
