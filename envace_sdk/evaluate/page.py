@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
 from html import escape
 from typing import Any, Final
 
 from envace_sdk.json import Json
 
 from .report import AXES, Case, FidelityReport, Scores
+from .sides import Line, side_by_side
 
 __all__ = ["page"]
 
@@ -122,18 +122,12 @@ def _case(case: Case) -> str:
 
 def _side_by_side(recorded: Json, played: Json) -> tuple[str, str]:
     """Both values, escaped, line by line, with the lines that differ marked."""
-    one = _pretty(recorded).split("\n")[:_MOST_LINES]
-    other = _pretty(played).split("\n")[:_MOST_LINES]
-    left: list[str] = []
-    right: list[str] = []
-    for tag, a, b, c, d in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
-        if tag == "equal":
-            left += [escape(line) + "\n" for line in one[a:b]]
-            right += [escape(line) + "\n" for line in other[c:d]]
-        else:
-            left += [f"<del>{escape(line) or ' '}</del>" for line in one[a:b]]
-            right += [f"<ins>{escape(line) or ' '}</ins>" for line in other[c:d]]
-    return "".join(left), "".join(right)
+    left, right = side_by_side(*(_pretty(value).split("\n")[:_MOST_LINES] for value in (recorded, played)))
+    return "".join(_marked(line, "del") for line in left), "".join(_marked(line, "ins") for line in right)
+
+
+def _marked(line: Line, tag: str) -> str:
+    return f"<{tag}>{escape(line.text) or ' '}</{tag}>" if line.differs else escape(line.text) + "\n"
 
 
 def _table(heads: Iterable[str], rows: Iterable[str]) -> str:

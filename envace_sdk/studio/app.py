@@ -20,7 +20,7 @@ from envace_sdk.errors import EnvaceError
 from envace_sdk.mcp_servers.address import Names
 from envace_sdk.mcp_servers.guards import HostGuard
 
-from . import approvals
+from . import approvals, timeline
 from .forms import read_form
 from .ledgers import Ledgers
 from .pages import Pages
@@ -73,6 +73,7 @@ def build_app(*, names: Names, token: str | None, by: str, ledgers: Ledgers) -> 
             Route(ENTRANCE, enter, methods=["GET", "POST"]),
             Mount("/static", StaticFiles(directory=_STATIC)),
             *approvals.routes(studio),
+            *timeline.routes(studio),
         ],
         middleware=[
             Middleware(Headings),

@@ -19,6 +19,7 @@ from . import shown
 from .forms import Form, change, json_object
 from .predicted import Predicted
 from .studio import Studio
+from .timeline import run_link
 
 __all__ = ["routes"]
 
@@ -120,6 +121,7 @@ class _Approvals:
             "approval.html",
             status,
             one=found,
+            run_link=run_link(found.run),
             known=_known(found),
             erased=isinstance(found.arguments, Unset),
             changes=None if found.change is None else shown.changes(found.change),

@@ -11,7 +11,7 @@ from typing import Any, Final
 from envace_sdk.json import Json
 from envace_sdk.tools.finding import printable
 
-__all__ = ["FILTERS", "Change", "Field", "changes"]
+__all__ = ["FILTERS", "Change", "Field", "block", "changes"]
 
 _LINE: Final = 240
 _BLOCK: Final = 20_000
@@ -75,14 +75,14 @@ def _line(value: Any) -> str:
     return printable(_cut(str(value), _LINE))
 
 
-def _block(value: Any) -> str:
+def block(value: Any) -> str:
     """Text that keeps its lines."""
     return "\n".join(map(printable, _cut(str(value), _BLOCK).split("\n")))
 
 
 def _pretty(value: Json) -> str:
     """JSON, indented; a text as it is."""
-    return _block(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    return block(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str))
 
 
 def _compact(value: Json) -> str:
@@ -112,7 +112,7 @@ def _cut(text: str, length: int) -> str:
 
 FILTERS: Final[dict[str, Callable[..., str]]] = {
     "line": _line,
-    "block": _block,
+    "block": block,
     "pretty": _pretty,
     "compact": _compact,
     "moment": _moment,
