@@ -7,6 +7,7 @@ from typing import Any
 from envace_sdk.errors import DynamicsError, ExpressionError
 from envace_sdk.json import Json
 
+from .declining import quoted_slots
 from .expressions import Expression, Scope, Template, compile_expression, compile_template
 
 __all__ = ["Formula", "Wording"]
@@ -62,9 +63,12 @@ class Formula:
 
 
 class Wording:
-    """A template at a place in a dynamics file. Raises: DynamicsError as a formula does."""
+    """A template at a place in a dynamics file. Raises: DynamicsError as a formula does.
 
-    __slots__ = ("_place", "template")
+    Where it makes JSON, what stands in the texts of that is written so that it stays JSON.
+    """
+
+    __slots__ = ("_place", "_quoted", "template")
 
     def __init__(self, text: str, place: str) -> None:
         self._place = place
@@ -72,10 +76,11 @@ class Wording:
             self.template: Template = compile_template(text)
         except ExpressionError as error:
             raise DynamicsError(f"{place}: {error}") from None
+        self._quoted = quoted_slots(self.template)
 
     def __call__(self, scope: Scope) -> str:
         """The text."""
         try:
-            return self.template(scope)
+            return self.template(scope, self._quoted)
         except ExpressionError as error:
             raise DynamicsError(f"{self._place}: {error}") from error

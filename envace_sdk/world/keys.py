@@ -12,7 +12,7 @@ from typing import TypeAlias
 from envace_sdk.errors import WorldError
 from envace_sdk.json import UNSET, Json, Unset
 
-__all__ = ["Document", "del_path", "get_path", "key_of", "key_text", "number_text", "set_path"]
+__all__ = ["Document", "del_path", "get_path", "key_of", "key_text", "keyed", "number_text", "set_path"]
 
 Document: TypeAlias = dict[str, Json]
 """One entity: a JSON object that nobody changes in place."""
@@ -37,7 +37,20 @@ def key_text(value: Json | Sequence[Json]) -> str:
         return "null"
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return json.dumps([key_text(part) for part in value], ensure_ascii=False)
+    return json.dumps([_part_text(part) for part in value], ensure_ascii=False)
+
+
+def _part_text(value: Json) -> Json:
+    # A list within a list stays one: as a text within a text, each level would take twice the quoting of the next.
+    return [_part_text(part) for part in value] if isinstance(value, list) else key_text(value)
+
+
+def keyed(fields: Sequence[str], parts: Sequence[Json]) -> Document:
+    """A document that holds a key, part by part, and nothing else."""
+    document: Document = {}
+    for path, part in zip(fields, parts, strict=True):
+        document = set_path(document, path, part)
+    return document
 
 
 def key_of(document: Document, fields: str | Sequence[str]) -> str | None:

@@ -13,7 +13,7 @@ from .absorb import absorb, shown_entities
 from .answer import Answer
 from .dynamics import Dynamics, ToolRule
 from .interpret import Interpreter
-from .keys import Document, get_path, key_text, set_path
+from .keys import Document, get_path, key_text, keyed
 from .state import State
 
 __all__ = ["Observer", "minted_key", "writes"]
@@ -61,6 +61,8 @@ class Observer:
         rule = self._dynamics.tools.get(tool.name)
         if rule is None or rule.effect == "opaque":
             return absorb(value, rule, self._dynamics, state, only_new=not writes(tool, rule))
+        if self._interpreter.declines(tool, value):
+            return state
         before, changing = state, writes(tool, rule)
         named = self._named(rule, tool, arguments, state)
         if named is not None and rule.effect != "create":
@@ -92,10 +94,7 @@ class Observer:
         parts = key if isinstance(key, list) and len(fields) > 1 else [key]
         if key is None or len(parts) != len(fields):
             return None
-        named: Document = {}
-        for path, part in zip(fields, parts, strict=True):
-            named = set_path(named, path, part)
-        return rule.collection, key_text(key), named
+        return rule.collection, key_text(key), keyed(fields, parts)
 
     def _listed(
         self, rule: ToolRule, tool: Tool, arguments: Mapping[str, Json], value: Json, state: State

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from envace_sdk.errors import WorldError
 from envace_sdk.json import UNSET
-from envace_sdk.world.keys import del_path, get_path, key_of, key_text, set_path
+from envace_sdk.world.keys import del_path, get_path, key_of, key_text, keyed, set_path
 
 names = st.text(alphabet="abc", min_size=1, max_size=2)
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
@@ -28,6 +28,7 @@ paths = st.lists(names | st.sampled_from(["0", "1", "2"]), min_size=1, max_size=
         ("", ""),
         (["a", 1], '["a", "1"]'),
         (("a", "1.0"), '["a", "1.0"]'),
+        (["a", [1, ["1"]]], '["a", ["1", ["1"]]]'),
         ({"b": 1, "a": 2}, '{"a": 2, "b": 1}'),
         (-0.0, "0"),
         (10**30, str(10**30)),
@@ -35,6 +36,19 @@ paths = st.lists(names | st.sampled_from(["0", "1", "2"]), min_size=1, max_size=
 )
 def test_equal_keys_have_one_text(value, text):
     assert key_text(value) == text
+
+
+def test_the_text_of_lists_within_lists_grows_with_their_depth():
+    nested = "x"
+    for _ in range(200):
+        nested = [nested]
+    assert len(key_text(nested)) < 1000
+    assert key_text([["1"]]) != key_text(['["1"]'])
+
+
+def test_a_document_of_a_key_alone_is_found_under_it():
+    assert keyed(["a.b", "n"], ["x", 2]) == {"a": {"b": "x"}, "n": 2}
+    assert key_of(keyed(["a.b", "n"], ["x", 2]), ["a.b", "n"]) == '["x", "2"]'
 
 
 def test_a_key_field_that_is_absent_or_null_gives_no_key():

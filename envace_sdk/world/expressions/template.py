@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Container
 from functools import lru_cache
 
 from envace_sdk.errors import ExpressionError
@@ -22,18 +24,27 @@ class Template:
         self.source = source
         self.parts: tuple[str | Expression, ...] = tuple(_parts(source, extra))
 
-    def __call__(self, scope: Scope) -> str:
+    def __call__(self, scope: Scope, quoted: Container[int] = ()) -> str:
         """The text: strings bare, numbers as in JSON, everything else as JSON.
+
+        The expressions at the places `quoted` among the parts stand in texts of JSON, and are escaped for that.
 
         Raises:
             ExpressionError: an expression in it cannot be computed.
         """
-        text = "".join(part if isinstance(part, str) else to_text(part.value(scope)) for part in self.parts)
+        text = "".join(
+            part if isinstance(part, str) else _written(to_text(part.value(scope)), escaped=at in quoted)
+            for at, part in enumerate(self.parts)
+        )
         scope.spend_text(len(text))
         return text[:MAX_TEXT]
 
     def __repr__(self) -> str:
         return f"<Template {self.source!r}>"
+
+
+def _written(text: str, *, escaped: bool) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1] if escaped else text
 
 
 def _parts(source: str, extra: frozenset[str]) -> list[str | Expression]:
