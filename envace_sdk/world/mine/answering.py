@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import mul
 from typing import Final
 
 from envace_sdk.json import UNSET, Json, Unset
@@ -17,6 +18,7 @@ from .reasons import reason_where_known
 from .roles import ENTITY, Cast
 from .structure import SESSION, Site, Structure
 from .values import same
+from .ways import ways
 
 __all__ = ["Answer", "Part", "Shown", "informed", "learn_answer", "sources_in", "value_at", "visible"]
 
@@ -26,6 +28,8 @@ _AGREED: Final = 0.9
 _SHAPES: Final = 4
 _RARE: Final = 0.02
 _SAMPLES: Final = 40
+_MORE: Final = 0.25
+"""By so much more of an answer must be explained for it to be told apart by an argument."""
 
 Shown = tuple[Json, Moment]
 """A value, and the call whose answer shows it."""
@@ -76,11 +80,57 @@ def learn_answer(moments: Sequence[Moment], structure: Structure, foreign: set[t
         builder = _Builder(tool, structure, foreign, cases[0].step.viewer)
         parts[shape] = builder.part([moment.step.value for moment in cases], cases, "")
     if len(main) == 1:
-        return Answer([("", parts[main[0]])], len(moments))
+        builder = _Builder(tool, structure, foreign, moments[0].step.viewer)
+        return _by_argument(groups[main[0]], parts[main[0]], builder) or Answer([("", parts[main[0]])], len(moments))
     scopes = [(moment.scope, shape) for shape in main for moment in groups[shape]]
     decisions = decide(scopes[: 4 * _MOST], default=main[0])
     listed = [(rule.source, parts[rule.label]) for rule in decisions.rules if rule.right >= _ENOUGH]
     return Answer([*listed, ("", parts[main[0]])], len(moments))
+
+
+def _by_argument(moments: Sequence[Moment], whole: Part, builder: _Builder) -> Answer | None:
+    """The answer told apart by an argument that chooses its way, where that explains more of it."""
+    best, least = None, _explained_share(whole)
+    if least == 1.0 or any(site for site in _listings(whole)):
+        return None
+    for groups in ways(moments):
+        parts = [builder.part([m.step.value for m in found], found, "") for _, found in groups]
+        for part, (_, found) in zip(parts, groups, strict=True):
+            _lend(part, parts, found)
+        sizes = [len(found) for _, found in groups]
+        share = sum(map(mul, map(_explained_share, parts), sizes)) / sum(sizes)
+        if share > least + _MORE:
+            cases = [(condition, part) for (condition, _), part in zip(groups, parts, strict=True)]
+            best, least = Answer([*cases[:-1], ("", cases[-1][1])], len(moments)), share
+    return best
+
+
+def _lend(part: Part, others: Sequence[Part], moments: Sequence[Moment]) -> None:
+    """Explain members that nothing explains as they are explained in other ways, where that is not wrong."""
+    for name, inner in part.members.items():
+        if inner.source or inner.members or inner.is_object:
+            continue
+        shown = [(m.step.value[name], m) for m in moments if isinstance(m.step.value, dict) and name in m.step.value]
+        for source in dict.fromkeys(other.members[name].source for other in others if name in other.members):
+            known = [(evaluate(source, visible(moment)), value) for value, moment in shown] if source else []
+            told = [same(found, value) for found, value in known if found is not UNSET]
+            if told and all(told):
+                inner.source, inner.right, inner.total = source, len(told), len(told)
+                break
+
+
+def _listings(part: Part) -> Iterator[Site]:
+    if part.listing is not None:
+        yield part.listing
+    for inner in part.members.values():
+        yield from _listings(inner)
+
+
+def _explained_share(part: Part) -> float:
+    """How much of a part is explained, from 0 to 1."""
+    if part.members:
+        return sum(map(_explained_share, part.members.values())) / len(part.members)
+    return 1.0 if part.source or part.listing is not None or part.is_object else 0.0
 
 
 def _shapes(moments: Sequence[Moment], sites: Sequence[Site], foreign: set[tuple[str, str, str]]) -> Iterator[str]:
