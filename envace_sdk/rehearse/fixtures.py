@@ -334,6 +334,11 @@ class FixtureRehearser:
         answer = self._run(call, state)
         return answer is not None and answer.error is None
 
+    def has_lost(self, call: ToolCall, state: State) -> bool:
+        """Whether something that the call needs was there in `state`, and is not any more."""
+        needs = self._interpreter.needs(self._tools[call.name], call.arguments, state)
+        return any(state.collection(need.collection).was_removed(need.key) for need in needs)
+
     def _run(self, call: ToolCall, state: State, minted: Json = None) -> Answer | None:
         """What the rules say of a recorded call; nothing where they cannot be computed on what was recorded."""
         try:

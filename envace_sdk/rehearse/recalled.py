@@ -50,6 +50,8 @@ class RecalledRehearser:
         rehearsal = precedents.rehearse(call, context)
         if rehearsal is None or (rehearsal.outcome == "not_found" and self._fixtures.finds(call, context.state)):
             return None
+        if not rehearsal.result.is_error and self._fixtures.has_lost(call, context.state):
+            return None
         observed = self._fixtures.recall(call, context.state)
         if observed is None or observed.result != rehearsal.result:
             return rehearsal
