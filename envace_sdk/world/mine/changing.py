@@ -172,7 +172,7 @@ class _Lesson:
                     if isinstance(known, dict) and what in known:
                         seen.setdefault(((tool, name), other), []).append(same(known[what], sighting.after))
                         values.setdefault(((tool, name), other), set()).add(str(sighting.after))
-        copied = self._copied(groups)
+        copied = self._copied()
         found = False
         for ((tool, name), other), agreed in sorted(seen.items()):
             some = len(values[(tool, name), other]) >= _ENOUGH and sum(agreed) >= _ENOUGH
@@ -184,7 +184,7 @@ class _Lesson:
                 found = True
         return found
 
-    def _copied(self, groups: Mapping[Place, Sequence[Sighting]]) -> dict[tuple[Name, str], list[Place]]:
+    def _copied(self) -> dict[tuple[Name, str], list[Place]]:
         """The effects that are copies of the same field of another thing of the kind, by the two."""
         found: dict[tuple[Name, str], list[Place]] = {}
         for place, source in sorted(self._effects.sets.items()):
