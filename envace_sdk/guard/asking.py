@@ -17,7 +17,7 @@ from .known import basis
 from .policy import Decision
 from .prediction import WorldDiff
 
-__all__ = ["Standing", "payload_of", "request", "standing"]
+__all__ = ["Standing", "payload_of", "request", "standing", "unfit"]
 
 _MOVED: Final = "the world has moved since it was asked for"
 
@@ -60,9 +60,9 @@ def standing(
         return Standing("none", _MOVED)
     if approval.state == "pending":
         return Standing("pending")
-    unfit = _unfit(approval, approvers)
-    if unfit:
-        return Standing("rejected", unfit)
+    lack = unfit(approval, approvers)
+    if lack:
+        return Standing("rejected", lack)
     by = ", ".join(decision.by for decision in approval.decisions)
     return Standing("approved", f"approved by {by}", world=approval.world)
 
@@ -130,7 +130,7 @@ def _edit_is_fresh(approval: Approval, ledger: Ledger, state: State) -> bool:
     return not original.stale(basis(was, change, state))
 
 
-def _unfit(approval: Approval, approvers: Mapping[str, Any]) -> str:
+def unfit(approval: Approval, approvers: Mapping[str, Any]) -> str:
     """Why its answers do not count, whatever the ledger that took them was told about approvers."""
     if not approvers:
         return ""

@@ -11,13 +11,12 @@ from typing import Any
 from envace_sdk.errors import (
     AlreadyCommittedError,
     ApprovalError,
-    ApprovalRequired,
     CommittedError,
     EnvaceError,
     InDoubtError,
+    NotExecutedError,
     Refused,
 )
-from envace_sdk.evidence.framing import frame_rehearsal
 from envace_sdk.json import Json
 from envace_sdk.ledger import Ledger
 from envace_sdk.ledger.spans import Mark, Spans
@@ -36,9 +35,9 @@ from .journal import Journal
 from .known import KnownWorld
 from .oversight import Oversight
 from .policy import Policy
-from .prediction import Prediction
 from .results import as_result
 from .risk import Risks
+from .stopping import stopped
 from .verdict import Outcome, Verdict
 from .waiting import Waiting
 from .webhook import Webhook
@@ -216,13 +215,13 @@ class Guard(Oversight):
             if judged.progress.status == "in_doubt":
                 raise InDoubtError(action.identity, f"{action.name}: {verdict.reason}")
             if not verdict.proceeds:
-                raise _stopped(action, judged)
+                raise stopped(action, judged)
             if judged.failure:
                 return Going(action, "", verdict, journaled=False)
             try:
                 if await asyncio.to_thread(self.journal.switch) != judged.switch:
                     continue
-                return await asyncio.to_thread(self._executing.commit, action, judged)
+                return await self._committed(action, judged)
             except AlreadyCommittedError:
                 return await asyncio.to_thread(self._executing.replay, judged.progress.id, verdict)
             except CommittedError:
@@ -260,6 +259,17 @@ class Guard(Oversight):
 
     # Parts of the above
 
+    async def _committed(self, action: Action, judged: Judged) -> Going:
+        """Take the right to execute. Who is cancelled meanwhile gives it back: nobody is there who would execute."""
+        taking = asyncio.ensure_future(asyncio.to_thread(self._executing.commit, action, judged))
+        try:
+            return await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            await asyncio.wait([taking])
+            if not taking.cancelled() and taking.exception() is None:
+                self.fail(taking.result(), NotExecutedError("it was cancelled before it began"))
+            raise
+
     async def _judge(self, action: Action, context: Context | None) -> Judged:
         try:
             with self._spans.decision(action.name, action=action.identity, conversation=action.thread) as mark:
@@ -271,26 +281,3 @@ class Guard(Oversight):
                 raise
             logger.exception("%s: the guard failed", action.name)
             return Judged.failed(error, shadow=self.shadow)
-
-
-def _framed(action: Action, prediction: Prediction | None) -> str:
-    if prediction is None or prediction.kind == "none":
-        return ""
-    return frame_rehearsal(
-        str(prediction), tool=action.name, outcome=prediction.status, confidence=prediction.confidence
-    )
-
-
-def _stopped(action: Action, judged: Judged) -> Refused | ApprovalRequired:
-    verdict = judged.verdict
-    if verdict.kind == "ask" and verdict.approval is not None:
-        message = f"{action.name} waits for the approval {verdict.approval}: {verdict.reason}"
-        return ApprovalRequired(verdict.approval, judged.payload or {}, message)
-    kind = "revise" if verdict.kind == "revise" else "block"
-    return Refused(
-        f"{action.name} was not executed: {verdict.reason}",
-        kind=kind,
-        reasons=verdict.reasons,
-        arguments=verdict.arguments,
-        prediction=_framed(action, verdict.prediction),
-    )

@@ -204,7 +204,8 @@ class Deciding:
         if progress.approval is None:
             return False
         used = self._journal.ledger.approvals.get(progress.approval)
-        return used.digest == action.digest and used.world == world
+        counts = not used.is_over and not asking.unfit(used, self._approvers)
+        return counts and used.digest == action.digest and used.world == world
 
     def _holds_for(self, verdict: Verdict, world: str) -> str | None:
         if verdict.kind != "commit" or verdict.approval is None:

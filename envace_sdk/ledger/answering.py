@@ -12,7 +12,7 @@ from envace_sdk.json import UNSET, Json, Unset
 
 from . import asking
 from .action import action_digest
-from .approval import OPEN, REFUSED, Answer, Approval
+from .approval import OPEN, REFUSED, Answer, Approval, person
 from .log import Log
 
 __all__ = ["Said", "answer", "check", "edit", "outdate"]
@@ -38,7 +38,7 @@ def check(asked: Approval, by: str, answer: Answer, approvers: Mapping[str, froz
 
 
 def _approving(asked: Approval, by: str) -> str | None:
-    if by in {decision.by for decision in asked.decisions}:
+    if person(by) in {person(decision.by) for decision in asked.decisions}:
         return f"{by} has approved {asked.id} before"
     if isinstance(asked.arguments, Unset):
         return f"the arguments that {asked.id} is about were erased, so nobody can judge them: reject it"
@@ -46,9 +46,9 @@ def _approving(asked: Approval, by: str) -> str | None:
 
 
 def _objection(asked: Approval, by: str, approvers: Mapping[str, frozenset[str]] | None) -> str | None:
-    if not by:
+    if not person(by):
         return "an answer needs the name of who gives it"
-    if by in asked.barred:
+    if person(by) in map(person, asked.barred):
         return f"{by} asked for the approval {asked.id}, so another person must answer"
     if approvers is not None and by not in approvers:
         return f"{by} is not in the list of approvers"

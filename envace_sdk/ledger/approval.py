@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +12,7 @@ from envace_sdk.json import UNSET, Json, Unset
 
 from .entry import Entry, parse_time
 
-__all__ = ["OPEN", "REFUSED", "Answer", "Approval", "Decision", "State", "told"]
+__all__ = ["OPEN", "REFUSED", "Answer", "Approval", "Decision", "State", "person", "told"]
 
 Answer = Literal["approve", "reject", "edit"]
 State = Literal["pending", "approved", "rejected", "edited", "expired", "stale", "used"]
@@ -61,6 +62,8 @@ class Approval:
     state: State
     requested_at: datetime
     expires: datetime | None
+    is_over: bool
+    """Whether its time is over, whatever became of it."""
     world: str | None
     """The version of the world it was asked for at."""
     risk: str | None
@@ -91,13 +94,17 @@ class Approval:
         return self.world is not None and world is not None and self.world != world
 
 
-def told(requested: Entry, later: Sequence[Entry], payload: Json | Unset, now: datetime) -> Approval:
+def person(name: str) -> str:
+    """What tells people apart by their names: neither case, nor spaces, nor another form of the same letters."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def told(requested: Entry, later: Sequence[Entry], payload: Json | Unset, *, is_over: bool) -> Approval:
     """The approval that its entries tell of, oldest first."""
     body = requested.body
     decisions = [entry for entry in later if entry.kind == "approval_decided"]
     used = any(entry.kind == "approval_used" for entry in later)
     stale = next((entry for entry in later if entry.kind == "approval_stale"), None)
-    expires = None if body["expires"] is None else parse_time(body["expires"])
     shown = payload if isinstance(payload, dict) else {}
     return Approval(
         id=str(requested.approval),
@@ -106,9 +113,10 @@ def told(requested: Entry, later: Sequence[Entry], payload: Json | Unset, now: d
         digest=body["digest"],
         tool=body["tool"],
         server=body["server"],
-        state=_state(decisions, "used" if used else "stale" if stale else None, body["needed"], expires, now),
+        state=_state(decisions, "used" if used else "stale" if stale else None, body["needed"], is_over),
         requested_at=requested.at,
-        expires=expires,
+        expires=None if body["expires"] is None else parse_time(body["expires"]),
+        is_over=is_over,
         world=body["world"],
         risk=body["risk"],
         roles=tuple(body["roles"]),
@@ -130,8 +138,7 @@ def _state(
     decisions: Sequence[Entry],
     ended: Literal["used", "stale"] | None,
     needed: int,
-    expires: datetime | None,
-    now: datetime,
+    is_over: bool,
 ) -> State:
     if ended is not None:
         return ended
@@ -140,7 +147,7 @@ def _state(
         return "rejected"
     if "edit" in answers:
         return "edited"
-    if expires is not None and expires <= now:
+    if is_over:
         return "expired"
-    approvers = {entry.body["by"] for entry in decisions if entry.body["answer"] == "approve"}
+    approvers = {person(entry.body["by"]) for entry in decisions if entry.body["answer"] == "approve"}
     return "approved" if len(approvers) >= needed else "pending"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -14,10 +15,13 @@ from envace_sdk.json import UNSET, Json
 
 from . import chain, payloads
 from .approval import Approval, told
-from .entry import Entry, time_text
+from .entry import Entry, parse_time, time_text
 from .log import Log
 
 __all__ = ["Asked", "ask", "get", "of_action", "told_by"]
+
+_SKEW: Final = timedelta(minutes=5)
+"""By how much the clocks of machines that share a ledger may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,12 @@ def get(log: Log, connection: Connection, approval: str) -> Approval:
 def of_action(log: Log, connection: Connection, action: str) -> list[Approval]:
     """All that were asked for an action, oldest first."""
     asked = chain.entries(connection, action=action, kind="approval_requested")
-    return [get(log, connection, str(entry.approval)) for entry in sorted(asked, key=lambda entry: entry.at)]
+    latest: dict[str, datetime] = {}
+    for entry in asked:
+        latest[entry.run] = max(entry.at, latest.get(entry.run, entry.at))
+    # Within a run the place in the chain tells what came later: a clock may have been set back.
+    ordered = sorted(asked, key=lambda entry: (latest[entry.run], entry.run, entry.seq))
+    return [get(log, connection, str(entry.approval)) for entry in ordered]
 
 
 def told_by(log: Log, connection: Connection, entries: Sequence[Entry]) -> list[Approval]:
@@ -85,8 +94,19 @@ def told_by(log: Log, connection: Connection, entries: Sequence[Entry]) -> list[
             request,
             later.get(request.approval, ()),
             UNSET if request.payload_digest is None else payloads.read(connection, request.payload_digest),
-            log.now(),
+            is_over=_is_over(log, connection, request),
         )
         for request in entries
         if request.kind == "approval_requested"
     ]
+
+
+def _is_over(log: Log, connection: Connection, request: Entry) -> bool:
+    """Whether the time of a request is over: by the clock, or by the chain, where the clock was set back since."""
+    expires = request.body["expires"]
+    if expires is None:
+        return False
+    now = log.now()
+    if now >= parse_time(expires) or now < request.at - _SKEW:
+        return True
+    return chain.has_seen(connection, request.run, request.seq, expires)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
+from sqlalchemy import Connection, RowMapping, bindparam, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from envace_sdk.store.schema import ledger_entries, ledger_runs
@@ -14,7 +14,7 @@ from envace_sdk.store.types import lookup
 
 from .entry import GENESIS, Entry, Record, entry_of
 
-__all__ = ["ANY", "PAGE", "Head", "Taken", "append", "entries", "find", "kinds", "lock", "page", "runs"]
+__all__ = ["ANY", "PAGE", "Head", "Taken", "append", "entries", "find", "has_seen", "kinds", "lock", "page", "runs"]
 
 _RUNS, _ENTRIES = ledger_runs.c, ledger_entries.c
 _HEAD = select(ledger_runs).where(_RUNS.lookup == bindparam("wanted")).with_for_update()
@@ -111,14 +111,28 @@ def entries(connection: Connection, run: str | None = None, **equal: Any) -> lis
 
 
 def find(connection: Connection, run: str | None, action: str, kind: str) -> Entry | None:
-    """The last entry of a kind about an action. Raises: TamperedError."""
+    """The last entry of a kind about an action; of several runs, in the one that was written to last.
+
+    Within a run the place in the chain tells what came last: a clock may have been set back.
+
+    Raises:
+        TamperedError: it is not as it was written.
+    """
     query = select(ledger_entries, _RUNS.name.label("run")).join(ledger_runs, _RUNS.id == _ENTRIES.run_id)
     query = query.where(_ENTRIES.action == action, _ENTRIES.kind == kind)
     if run is not None:
         query = query.where(_RUNS.lookup == lookup(run))
-    query = query.order_by(_ENTRIES.at.desc(), _ENTRIES.run_id.desc(), _ENTRIES.seq.desc()).limit(1)
+    latest = func.max(_ENTRIES.at).over(partition_by=_ENTRIES.run_id)
+    query = query.order_by(latest.desc(), _ENTRIES.run_id.desc(), _ENTRIES.seq.desc()).limit(1)
     row = connection.execute(query).one_or_none()
     return None if row is None else entry_of(row, row.run)
+
+
+def has_seen(connection: Connection, run: str, after: int, at: str) -> bool:
+    """Whether an entry of a run, behind a place, was written at that time or later."""
+    query = select(_ENTRIES.seq).join(ledger_runs, _RUNS.id == _ENTRIES.run_id)
+    query = query.where(_RUNS.lookup == lookup(run), _ENTRIES.seq > after, _ENTRIES.at >= at).limit(1)
+    return connection.execute(query).first() is not None
 
 
 def kinds(connection: Connection, action: str) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, select
 
 from envace_sdk.errors import EvidenceError, StoreError
-from envace_sdk.store.schema import ledger_entries, ledger_payloads
+from envace_sdk.store.schema import ledger_entries, ledger_payloads, ledger_runs
 from envace_sdk.store.types import lookup
 
 from . import chain, payloads
@@ -192,7 +192,15 @@ def _verify_payload(row: Any, run: _Run) -> None:
 
 
 def _strays(connection: Connection) -> Iterator[Finding]:
-    """Payloads that no entry is about."""
+    """Entries of no run, and payloads that no entry is about."""
+    orphans = (
+        select(ledger_entries.c.seq, ledger_entries.c.text)
+        .outerjoin(ledger_runs, ledger_runs.c.id == ledger_entries.c.run_id)
+        .where(ledger_runs.c.id.is_(None))
+        .limit(_AT_ONCE)
+    )
+    for row in connection.execute(orphans):
+        yield Finding(_run_of(row.text), row.seq, "tampered", "it is an entry of a run that is not there")
     query = (
         select(ledger_payloads.c.digest)
         .outerjoin(ledger_entries, ledger_entries.c.payload == ledger_payloads.c.digest)
@@ -201,3 +209,11 @@ def _strays(connection: Connection) -> Iterator[Finding]:
     )
     for digest in connection.execute(query).scalars():
         yield Finding("", None, "tampered", f"no entry is about the payload {digest[:12]}…")
+
+
+def _run_of(text: Any) -> str:
+    """The run that an entry says it belongs to, if it says so."""
+    try:
+        return Record.read(text).run
+    except EvidenceError:
+        return ""

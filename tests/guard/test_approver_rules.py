@@ -1,7 +1,9 @@
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from guarded_desk import Desk, action, desk, environment, ledger, policy
 
-from envace_sdk.errors import ApprovalError, ApprovalRequired, Refused
+from envace_sdk.errors import ApprovalError, ApprovalRequired, NotExecutedError, Refused
 from envace_sdk.guard import Guard
 
 PEOPLE = {"ann": ["finance"], "bob": ["support"], "cleo": ["finance"]}
@@ -68,8 +70,6 @@ def test_an_answer_taken_by_a_ledger_that_knew_no_approvers_does_not_count(tmp_p
 
 
 def test_an_approval_that_has_expired_is_asked_for_again(tmp_path):
-    from datetime import UTC, datetime, timedelta
-
     now = [datetime(2026, 1, 1, tzinfo=UTC)]
     book = ledger(tmp_path, clock=lambda: now[0])
     shop = Desk(Guard(environment(), book, policy({"then": "ask", "approval": {"expires": 60}})))
@@ -78,6 +78,32 @@ def test_an_approval_that_has_expired_is_asked_for_again(tmp_path):
     now[0] += timedelta(seconds=61)
     assert ask(shop).approval != pause.approval
     assert shop.executed == []
+
+
+def test_an_approval_that_an_attempt_used_up_without_executing_serves_the_next_one_until_it_expires(tmp_path):
+    now = [datetime(2026, 1, 1, tzinfo=UTC)]
+    book = ledger(tmp_path, clock=lambda: now[0])
+    shop = Desk(Guard(environment(), book, policy({"then": "ask", "approval": {"expires": 60}})))
+    shop.guard.approve(ask(shop).approval, by="ann")
+    shop.fails = NotExecutedError("the server cannot be reached")
+    for _ in range(2):
+        with pytest.raises(NotExecutedError):
+            shop.run(action())
+    shop.fails = None
+    now[0] += timedelta(seconds=61)
+    ask(shop)
+    assert len(shop.executed) == 2
+
+
+def test_a_name_in_another_spelling_is_the_same_person(tmp_path):
+    shop = desk(tmp_path, {"then": "ask", "approval": {"count": 2, "four_eyes": True}}, asked_by="Bob")
+    pause = ask(shop)
+    with pytest.raises(ApprovalError, match="another person"):
+        shop.guard.approve(pause.approval, by=" bob")
+    shop.guard.approve(pause.approval, by="ann")
+    with pytest.raises(ApprovalError, match="before"):
+        shop.guard.approve(pause.approval, by="\uff21nn ")
+    ask(shop)
 
 
 def test_an_approval_of_one_thread_serves_no_other(tmp_path):

@@ -430,3 +430,28 @@ def test_a_run_that_is_cancelled_while_its_outcome_is_written_has_written_it(tmp
         return shop.kinds()
 
     assert asyncio.run(cut_off()) == ["rehearsed", "decision", "commit", "observed"]
+
+
+def test_a_run_that_is_cancelled_while_it_takes_the_right_to_execute_gives_it_back(tmp_path, monkeypatch):
+    shop, read = desk(tmp_path), action("get_order", {"order_id": "O-1"})
+    commit, writing, cancelled = shop.ledger.commit, threading.Event(), threading.Event()
+
+    def slow(*args, **options):
+        writing.set()
+        assert cancelled.wait(10)
+        return commit(*args, **options)
+
+    monkeypatch.setattr(shop.ledger, "commit", slow)
+
+    async def cut_off():
+        run = asyncio.ensure_future(shop.arun(read))
+        await asyncio.to_thread(writing.wait, 10)
+        run.cancel()
+        asyncio.get_running_loop().call_later(0.05, cancelled.set)
+        with pytest.raises(asyncio.CancelledError):
+            await run
+
+    asyncio.run(cut_off())
+    assert shop.executed == []
+    assert not shop.run(read).result.is_error
+    assert len(shop.executed) == 1

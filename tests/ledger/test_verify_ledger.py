@@ -236,3 +236,10 @@ def test_heads_of_all_runs_are_given_to_be_noted(written):
     heads = written.verify().heads
     assert heads == {run.name: (run.length, run.head) for run in written.runs()}
     assert all(len({a, b}) == 2 for a, b in itertools.combinations([h for _, h in heads.values()], 2))
+
+
+def test_a_run_whose_row_is_gone_while_its_entries_stay_is_found(written):
+    unprotected(written, "DELETE FROM ledger_runs WHERE name = 's'")
+    findings = written.verify().findings
+    assert {(finding.run, finding.kind) for finding in findings} == {("s", "tampered")}
+    assert "run that is not there" in findings[0].what
