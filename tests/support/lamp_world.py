@@ -182,7 +182,6 @@ LEARNING = {
     "optimizer": {"learning_rate": 3e-3, "schedule": "linear", "warmup_steps": 4},
     # Without it the policy settles on one call for every task before it has learned to read the task.
     "loss": {"kl": 0.02},
-    # All tasks in each step: what is not about the task then cancels out.
     "tasks": {"per_step": len(VERBS) * len(LAMPS)},
     "rollout": {"group": 8},
     "warmup": {"steps": 100, "rows": 24, "learning_rate": 4e-3},

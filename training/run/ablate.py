@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from envace_sdk.errors import TrainingError
 
@@ -26,6 +26,8 @@ from .settings import load_run_config
 from .stopping import Stop
 
 __all__ = ["ablate", "run_ablate"]
+
+_SHOWN: Final = ("success", "reward", "fidelity", "format_act", "format_rehearse")
 
 
 def run_ablate(
@@ -119,7 +121,8 @@ def _scores(job: Job, test: Measuring) -> dict[str, float]:
     """How a finished run does on test tasks, how it did on the way, and what it took."""
     weights = trained_weights(job)
     measured = asyncio.run(evaluated(job, "test", test.tasks, test.samples, test.temperature, weights))
-    found = {name.removeprefix("eval/"): value for name, value in measured.as_flat().items()}
+    shown = {name.removeprefix("eval/"): value for name, value in measured.as_flat().items()}
+    found = {name: value for name, value in shown.items() if name in {*_SHOWN, f"pass^{test.samples}"}}
     steps = [values for values in read_metrics(job.directory) if values["step"] > 0]
     found["success in training"] = sum(values["success"] for values in steps) / len(steps)
     found["tokens computed"] = float(sum(values.get("computed_tokens") or 0 for values in steps))

@@ -27,6 +27,8 @@ _PLOTS: Final = (
     ("Entropy of rehearsals", "rehearse/entropy", True),
     ("Gradient norm", "grad_norm", True),
 )
+_LARGE: Final = 1000
+"""From here on numbers are shown whole."""
 _HEAD: Final = ("score", "difference", "95 % interval", "higher")
 
 
@@ -87,8 +89,10 @@ def _scores(result: Mapping[str, Any] | None) -> dict[str, float]:
 def _cells(ablation: Ablation, name: str, found: Paired) -> tuple[str, ...]:
     one, other = (way.name for way in ablation.ways)
     higher = one if found.low > 0 else other if found.high < 0 else "undecided"
-    interval = "needs more seeds" if found.half is None else f"{_signed(found.low)} to {_signed(found.high)}"
-    return (name, _number(found.first), _number(found.second), _signed(found.difference), interval, higher)
+    form = ",.0f" if max(abs(found.first), abs(found.second)) >= _LARGE else ".3f"
+    low, high, difference = (format(value, f"+{form}") for value in (found.low, found.high, found.difference))
+    interval = "needs more seeds" if found.half is None else f"{low} to {high}"
+    return (name, format(found.first, form), format(found.second, form), difference, interval, higher)
 
 
 def _page(ablation: Ablation, seeds: Sequence[int], found: Mapping[str, Paired]) -> str:
@@ -128,11 +132,3 @@ def _points(ablation: Ablation, way: Way, seeds: Sequence[int], name: str) -> It
         for values in read_metrics(ablation.job(way, seed).directory):
             if values.get(name) is not None:
                 yield float(values["step"]), float(values[name])
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3f}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+,.0f}" if abs(value) >= 1000 else f"{value:+.3f}"
