@@ -62,10 +62,11 @@ class _Approvals:
         return self._shown(request, 200)
 
     def state(self, request: Request) -> Response:
-        """Where an approval stands; the page is loaded anew once that is no longer what it shows."""
+        """Where an approval stands; the page is told to show it anew once that is no longer what it shows."""
         found = self._studio.ledger().approvals.get(request.path_params["id"])
         is_news = request.query_params.get("known") != _known(found)
-        return Response(status_code=204, headers={"HX-Refresh": "true"} if is_news else None)
+        # No reload, which would send a form anew where the page is the answer to one.
+        return Response(status_code=204, headers={"HX-Redirect": f"/approvals/{found.id}"} if is_news else None)
 
     def approve(self, request: Request, form: Form) -> Response:
         """Allow the action, once."""
@@ -125,7 +126,8 @@ class _Approvals:
             known=_known(found),
             erased=isinstance(found.arguments, Unset),
             changes=None if found.change is None else shown.changes(found.change),
-            prediction=Predicted.of(_detail(found, "prediction")),
+            # An edited request still carries what was predicted of the other arguments.
+            prediction=None if found.replaces else Predicted.of(_detail(found, "prediction")),
             risk_reasons=_reasons(found),
             observed_since=_observed_since(ledger, found) if is_open and found.world is not None else 0,
             typed=_editable(found.arguments) if typed is None else typed,

@@ -138,7 +138,7 @@ def _words(entry: Entry, told: Mapping[str, Any]) -> list[str]:
         texts = (
             [str(one.get("text", one)) for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
         )
-        return [f"{body.get('unsupported', 0)} claims that nothing observed supports", *texts]
+        return [f"claims that nothing observed supports: {body.get('unsupported', 0)}", *texts]
     if entry.kind in {"note", "erased", "approval_stale"}:
         return [json.dumps(dict(body), ensure_ascii=False)]
     return []

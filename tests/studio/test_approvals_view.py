@@ -68,7 +68,9 @@ def test_an_edit_becomes_an_approval_of_its_own(path):
     new = made.headers["location"].removeprefix("/approvals/")
     with Ledger.open(path) as ledger:
         assert ledger.approvals.get(new).arguments == {"order": "A", "amount": 3}
-    assert "has not been rehearsed yet" in client.get(f"/approvals/{new}").text
+    page = client.get(f"/approvals/{new}").text
+    assert "has not been rehearsed yet" in page
+    assert "Expected to end in" not in page
 
 
 @pytest.mark.parametrize(
@@ -106,6 +108,17 @@ def test_what_was_answered_elsewhere_cannot_be_answered_again(path):
     assert state_of(path, asked.id) == "rejected"
 
 
+def test_what_is_approved_can_be_taken_back_until_it_is_used(path):
+    asked = ask(path)
+    client = browser(app(path))
+    post(client, f"/approvals/{asked.id}/approve", f"/approvals/{asked.id}")
+    page = client.get(f"/approvals/{asked.id}").text
+    assert "Approve once" not in page
+    assert "Take it back" in page
+    post(client, f"/approvals/{asked.id}/reject", f"/approvals/{asked.id}")
+    assert state_of(path, asked.id) == "rejected"
+
+
 def test_who_lacks_the_role_is_told_so(path):
     asked = ask(path, roles=["finance"])
     client = browser(app(path, approvers={"ann": ["support"]}))
@@ -118,10 +131,10 @@ def test_a_page_is_told_once_an_approval_has_moved_on(path):
     asked = ask(path)
     client = browser(app(path))
     state = f"/approvals/{asked.id}/state?known=pending.0"
-    assert "hx-refresh" not in client.get(state).headers
+    assert "hx-redirect" not in client.get(state).headers
     with Ledger.open(path) as ledger:
         ledger.approvals.decide(asked.id, "approve", by="eve")
-    assert client.get(state).headers["hx-refresh"] == "true"
+    assert client.get(state).headers["hx-redirect"] == f"/approvals/{asked.id}"
 
 
 def test_an_unknown_approval_is_not_found(path):

@@ -1,0 +1,37 @@
+"""A studio with something in every view."""
+
+from guarded_desk import READS, action, desk
+from studios import ask
+
+from envace_sdk.ledger import Ledger
+from envace_sdk.tools.model import ToolResult
+
+ANY_REFUND = {
+    "name": "any refund",
+    "tools": "refund_order",
+    "arguments": {
+        "order_id": {"type": "string", "maxLength": 9},
+        "amount": {"type": "number", "minimum": 0, "maximum": 9999},
+    },
+    "then": "commit",
+}
+
+
+def furnish(folder):
+    """Writes a ledger with runs and approvals of all kinds; gives the ids of some approvals by state."""
+    path = folder / "ledger.db"
+    made = desk(folder, READS, ANY_REFUND)
+    made.run(action("get_order", {"order_id": "O-1"}))
+    made.answer = ToolResult.json({"order_id": "O-1", "total": 50, "refunded": 7, "note": ""}, structured=True)
+    made.run(action())
+    made.ledger.append("main", "claimed", {"unsupported": 1}, payload={"text": "I have refunded the order."})
+    made.ledger.close()
+    ids = {"pending": ask(path, world="w1").id}
+    for state in ("rejected", "stale", "edited", "approved"):
+        ids[state] = ask(path, action=state, run="thread-8", tool="send_mail", risk="medium").id
+    with Ledger.open(path) as ledger:
+        ledger.approvals.decide(ids["rejected"], "reject", by="eve")
+        ledger.approvals.outdate(ids["stale"], "an equal call was executed")
+        ids["new"] = ledger.approvals.edit(ids["edited"], {"order": "A", "amount": 4}, by="eve").id
+        ledger.approvals.decide(ids["approved"], "approve", by="eve", comment="fine")
+    return ids
