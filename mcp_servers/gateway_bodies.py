@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Final
 
 import httpx2
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from envace_sdk.json import Json
 
 from .gateway_events import written
-from .gateway_frames import cleaned, dump
+from .gateway_frames import GONE, error
+from .gateway_hearing import Unreadable, hear, purged
 
 __all__ = ["Stream", "as_it_is", "body_of", "headers_of", "message_of", "sent"]
+
+logger = logging.getLogger(__name__)
 
 _OWN: Final = frozenset({"content-encoding", "content-length", "connection", "keep-alive", "transfer-encoding"})
 
@@ -49,11 +52,13 @@ async def sent(first: bytes, stream: Stream) -> AsyncIterator[bytes]:
 
 
 async def as_it_is(response: httpx2.Response) -> Response:
-    """An answer in one piece, without labels of ours."""
+    """An answer in one piece, without labels of ours. One that cannot be read is not passed on."""
     body = await body_of(response)
-    message = message_of(body)
-    if message is not None and (clean := cleaned(message)) is not message:
-        body = dump(clean)
+    try:
+        body = purged(body, hear(body))
+    except Unreadable as problem:
+        logger.error("an answer of the server was dropped: %s", problem)
+        return JSONResponse(error(None, GONE, f"the server's answer was dropped: {problem}"), 502)
     return Response(body, response.status_code, headers_of(response))
 
 
@@ -71,9 +76,9 @@ def headers_of(response: httpx2.Response) -> dict[str, str]:
 
 
 def message_of(body: bytes) -> dict[str, Json] | None:
-    """The message in a body, if there is one."""
+    """The message in a body, if there is one that can be read."""
     try:
-        message: Json = json.loads(body)
-    except (ValueError, RecursionError):
+        message = hear(body)
+    except Unreadable:
         return None
     return message if isinstance(message, dict) else None

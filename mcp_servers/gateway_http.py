@@ -32,6 +32,7 @@ from .gateway_bodies import Stream, as_it_is, body_of, headers_of, message_of, s
 from .gateway_calls import Caller, Gate, NotTaken
 from .gateway_events import events, written
 from .gateway_frames import GONE, CannotPass, cleaned, dump, error, is_answer, is_call, parse
+from .gateway_hearing import Unreadable, hear, purged, told
 from .guards import HostGuard
 from .relay_http import BODY_LIMIT, SESSION_HEADER, HttpRelay
 
@@ -144,7 +145,7 @@ class HttpGateway(HttpRelay):
 
         try:
             answer = await self._gate.call(message, caller, forward)
-            stream.queue.put_nowait(JSONResponse(answer))
+            stream.queue.put_nowait(Response(told(answer), media_type="application/json"))
         except _Passed as problem:
             stream.queue.put_nowait(problem.response)
         except BaseException:
@@ -176,7 +177,7 @@ class HttpGateway(HttpRelay):
                     if heard is not None and is_answer(heard) and heard["id"] == message["id"]:
                         return heard
                     if heard is not None and stream is not None:
-                        stream.send(written(dump(cleaned(heard))))
+                        stream.send(written(told(cleaned(heard))))
             except httpx2.HTTPError as problem:
                 logger.info("%s: a stream broke: %r", self._target, problem)
             finally:
@@ -249,9 +250,12 @@ class HttpGateway(HttpRelay):
     async def _cleaned(self, response: httpx2.Response) -> AsyncIterator[bytes]:
         try:
             async for event in events(response.aiter_bytes()):
-                message = message_of(event.data)
-                clean = cleaned(message) if message is not None else None
-                yield event.raw if clean is None or clean is message else event.with_data(dump(clean))
+                try:
+                    clean = purged(event.data, hear(event.data))
+                except Unreadable as problem:
+                    logger.error("%s: an event was dropped: %s", self._target, problem)
+                    continue
+                yield event.raw if clean == event.data else event.with_data(clean)
         except (httpx2.HTTPError, ValueError) as problem:
             logger.info("%s: a stream ended: %r", self._target, problem)
         finally:

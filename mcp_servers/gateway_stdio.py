@@ -9,22 +9,20 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
-import shutil
 import uuid
-from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mcp.types import INVALID_REQUEST
 
-from envace_sdk.errors import UpstreamError
 from envace_sdk.json import Json
 from envace_sdk.tools.upstream import Target
 
 from .gateway_calls import Caller, Gate
+from .gateway_child import LEAVE, start
 from .gateway_frames import GONE, CannotPass, cleaned, dump, error, id_key, is_answer, is_call, parse
+from .gateway_hearing import Unreadable, hear, ids_in, purged, told
 from .gateway_pipes import Lines, signals, write_all
 from .stdio import FRAME_LIMIT, Pipes
 
@@ -35,8 +33,6 @@ logger = logging.getLogger(__name__)
 Message = dict[str, Json]
 GRACE: Final = 5.0
 """Seconds that calls which were sent on may still take once the client has left, or has cancelled them."""
-_LEAVE: Final = 2.0
-"""Seconds the server has to leave by itself once its input is closed, and again once it is told to."""
 
 
 @dataclass
@@ -46,6 +42,11 @@ class _Going:
     reply: asyncio.Future[Message]
     """What the server answers, once it was sent."""
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def lose(self, why: str) -> None:
+        """Let the call know that no answer comes."""
+        self.reply.set_exception(ConnectionError(why))
+        self.reply.exception()  # it may be that nobody waits for it: the call was never sent
 
 
 class StdioGateway:
@@ -80,7 +81,7 @@ class StdioGateway:
             UpstreamError: the server cannot be started.
         """
         self._pipes = pipes
-        self._process = process = await _start(self._target)
+        self._process = process = await start(self._target)
         closing = asyncio.Event()
         with signals(closing):
             client = asyncio.create_task(self._hear_client())
@@ -95,7 +96,7 @@ class StdioGateway:
                     if not asked.done():
                         asked.set_result(None)
                 await asyncio.wait(self._tasks, timeout=GRACE)
-            await _stop(process)
+            await stop(process)
             if not server_left:
                 await self._server_has_ended()
                 if self._tasks:
@@ -191,7 +192,7 @@ class StdioGateway:
 
     async def _answer(self, message: Message | None) -> None:
         if message is not None:
-            await self._write(dump(message) + b"\n")
+            await self._write(told(message) + b"\n")
 
     async def _write(self, frame: bytes) -> None:
         async with self._writing:
@@ -217,12 +218,16 @@ class StdioGateway:
 
     async def _from_server(self, line: bytes) -> None:
         try:
-            message: Json = json.loads(line)
-        except (ValueError, RecursionError):
-            message = None
+            message = hear(line)
+        except Unreadable as problem:
+            await self._unheard(line, problem)
+            return
         if not isinstance(message, dict):
             # What is no message can hold no answer to a call, and is passed on as it is; a batch can.
-            await (self._write(line) if not isinstance(message, list) else self._from_batch(message))
+            for one in message if isinstance(message, list) else ():
+                await self._from_server(json.dumps(one).encode() + b"\n")
+            if message is None:
+                await self._write(line)
             return
         if is_answer(message):
             key = id_key(message["id"])
@@ -233,12 +238,19 @@ class StdioGateway:
                 return
             if self._open.pop(key, self) is self:
                 return  # nobody waits for it; an answer that comes too late for its call must not look like another's
-        clean = cleaned(message)
-        await self._write(line if clean is message else dump(clean) + b"\n")
+        text = purged(line, message)
+        await self._write(line if text is line else text + b"\n")
 
-    async def _from_batch(self, batch: list[Json]) -> None:
-        for message in batch:
-            await self._from_server(json.dumps(message).encode() + b"\n")
+    async def _unheard(self, line: bytes, problem: Unreadable) -> None:
+        """Let nobody wait for an answer that cannot be read; what it was about to say is not passed on."""
+        logger.error("%s sent a message that was dropped: %s", self._target, problem)
+        why = f"the server's answer was dropped: {problem}"
+        for identity in ids_in(line):
+            going = self._going.get(id_key(identity))
+            if going is not None and not going.reply.done():
+                going.lose(why)
+            elif self._open.pop(id_key(identity), self) is not self:
+                await self._answer(error(identity, GONE, why))
 
     async def _send(self, message: Message) -> None:
         source = self._process.stdin
@@ -251,11 +263,10 @@ class StdioGateway:
     async def _server_has_ended(self) -> None:
         self._has_ended = True
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._process.wait(), _LEAVE)
+            await asyncio.wait_for(self._process.wait(), LEAVE)
         for going in self._going.values():
             if not going.reply.done():
-                going.reply.set_exception(ConnectionError(self._ending()))
-                going.reply.exception()  # it may be that nobody waits for it: the call was never sent
+                going.lose(self._ending())
         for identity in self._open.values():
             await self._answer(error(identity, GONE, self._ending()))
         self._open.clear()
@@ -263,28 +274,3 @@ class StdioGateway:
     def _ending(self) -> str:
         code = self._process.returncode
         return f"the server {self._target} has ended{'' if code is None else f' (exit code {code})'}"
-
-
-async def _start(target: Target) -> Process:
-    program = shutil.which(target.command[0])
-    if program is None:
-        raise UpstreamError(f"command not found: {target.command[0]}")
-    environment = {**os.environ, **target.env}
-    try:
-        return await asyncio.create_subprocess_exec(
-            program, *target.command[1:], stdin=PIPE, stdout=PIPE, env=environment, cwd=target.cwd, limit=FRAME_LIMIT
-        )
-    except (OSError, ValueError) as problem:
-        raise UpstreamError(f"{target}: cannot be started: {problem}") from problem
-
-
-async def _stop(process: Process) -> None:
-    if process.stdin is not None:
-        process.stdin.close()
-    for end in (process.terminate, process.kill):
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), _LEAVE)
-            return
-        with contextlib.suppress(ProcessLookupError):
-            end()
-    await process.wait()

@@ -130,9 +130,10 @@ def strip_result(wire: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _strip_message(message: Json) -> Json:
-    if not isinstance(message, Mapping) or not isinstance(message.get("content"), Mapping):
-        return message
-    return {**message, "content": _strip_block(message["content"])}
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if isinstance(content, list):
+        return {**message, "content": [_strip_block(one) if isinstance(one, Mapping) else one for one in content]}
+    return {**message, "content": _strip_block(content)} if isinstance(content, Mapping) else message
 
 
 def _strip_block(block: Mapping[str, Json]) -> Mapping[str, Json]:
