@@ -86,8 +86,8 @@ class StdioGateway:
         with signals(closing):
             client = asyncio.create_task(self._hear_client())
             server = asyncio.create_task(self._hear_server())
-            stop = asyncio.create_task(closing.wait())
-            done, _ = await asyncio.wait({client, server, stop}, return_when=asyncio.FIRST_COMPLETED)
+            told_off = asyncio.create_task(closing.wait())
+            done, _ = await asyncio.wait({client, server, told_off}, return_when=asyncio.FIRST_COMPLETED)
             server_left = server in done and client not in done
             if server_left:
                 await self._server_has_ended()
@@ -101,9 +101,9 @@ class StdioGateway:
                 await self._server_has_ended()
                 if self._tasks:
                     await asyncio.wait(self._tasks, timeout=GRACE)
-            for task in (client, server, stop):
+            for task in (client, server, told_off):
                 task.cancel()
-            await asyncio.gather(client, server, stop, return_exceptions=True)
+            await asyncio.gather(client, server, told_off, return_exceptions=True)
         return process.returncode or 0 if server_left else 0
 
     # The client
