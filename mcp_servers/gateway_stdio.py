@@ -20,7 +20,7 @@ from envace_sdk.json import Json
 from envace_sdk.tools.upstream import Target
 
 from .gateway_calls import Caller, Gate
-from .gateway_child import LEAVE, start
+from .gateway_child import LEAVE, start, stop
 from .gateway_frames import GONE, CannotPass, cleaned, dump, error, id_key, is_answer, is_call, parse
 from .gateway_hearing import Unreadable, hear, ids_in, purged, told
 from .gateway_pipes import Lines, signals, write_all
