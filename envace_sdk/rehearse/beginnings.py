@@ -15,7 +15,7 @@ from envace_sdk.tools.model import Tool, ToolCall
 from envace_sdk.world.diff import diff
 from envace_sdk.world.dynamics import ToolRule
 from envace_sdk.world.interpret import Interpreter
-from envace_sdk.world.keys import Document, get_path
+from envace_sdk.world.keys import Document, get_path, keyed
 from envace_sdk.world.observing import minted_key, writes
 from envace_sdk.world.state import State
 
@@ -26,6 +26,7 @@ Replay: TypeAlias = Callable[[Fixture, State], State]
 
 _MEMBER: Final = re.compile(r"session\.([A-Za-z_]\w*)")
 _SESSION: Final = "session"
+_MOST_COUNTED: Final = 2**53
 _VARIANTS: Final = 4
 """Ways for a session to begin that are tried where its answers do not show which it was."""
 
@@ -96,13 +97,14 @@ class _Reading:
                 for need in self._interpreter.needs(tool, call.arguments, state)
                 if need[:2] not in written and state.get(need.collection, need.key) is None
             ]
-            if fixture.result.is_error:
+            if fixture.result.is_error or self._interpreter.declines(tool, fixture.result.value()):
                 found.absent.update(need[:2] for need in missing if len(missing) == 1)
                 continue
             for need in missing:
                 fields = self._interpreter.dynamics.collections[need.collection].key_fields
-                if len(fields) == 1:
-                    self._note(found, need.collection, need.key, {fields[0]: need.value})
+                parts = need.value if len(fields) > 1 else [need.value]
+                if isinstance(parts, list) and len(parts) == len(fields):
+                    self._note(found, need.collection, need.key, keyed(fields, parts))
             self._note_count(found, rule, fixture)
             after = self._replay(fixture, state)
             changes = writes(tool, rule)
@@ -137,7 +139,7 @@ class _Reading:
         if rule is None or rule.collection is None or rule.collection in found.counted:
             return
         minted = minted_key(rule, self._interpreter.dynamics, fixture.result.value())
-        if isinstance(minted, int) and not isinstance(minted, bool):
+        if isinstance(minted, int) and not isinstance(minted, bool) and 0 <= minted < _MOST_COUNTED:
             found.counted[rule.collection] = minted
 
     def _note(self, found: Begun, collection: str, key: str, shown: Document) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -85,11 +85,9 @@ class Starts:
         for collection, key in missing:
             holders = self._holders(likely, collection, key) or self._holders(self._begun.values(), collection, key)
             if holders:
-                state = state.put(collection, key, _agreed([one.things[collection][key] for one in holders]))
+                state = state.put(collection, key, self._agreed(collection, key, holders))
         if clear:
-            state = self._laid(likely, state)
-        if clear:
-            state = self._counted(likely, state)
+            state = self._counted(likely, self._laid(likely, state, frozenset(known)))
         history = state.history.set(_NAME, json.dumps(known))
         return before.replace(history=history) if state is before else state.replace(history=history)
 
@@ -110,8 +108,11 @@ class Starts:
         best = max(scores.values(), default=0.0)
         return [self._begun[n] for n, score in scores.items() if score >= best - _AS_GOOD], best >= _CLEAR
 
-    def _laid(self, likely: Sequence[Begun], state: State) -> State:
-        """With what most of the likely sessions had, where the world has nothing."""
+    def _laid(self, likely: Sequence[Begun], state: State, named: frozenset[str]) -> State:
+        """With what most of the likely sessions had, where the world has nothing.
+
+        What was `named` and is not there stays so: a call was answered that it is not.
+        """
         counts = Counter(
             (collection, key) for one in likely for collection in one.things for key in one.things[collection]
         )
@@ -119,13 +120,21 @@ class Starts:
             if 2 * count <= len(likely):
                 continue
             held = state.get(collection, key)
-            agreed = _agreed([one.things[collection][key] for one in likely if key in one.things.get(collection, ())])
-            if held is None and not state.collection(collection).was_removed(key):
-                state = state.put(collection, key, agreed)
+            holders = [one for one in likely if key in one.things.get(collection, ())]
+            agreed = self._agreed(collection, key, holders)
+            if held is None and _thing(collection, key) not in named:
+                if not state.collection(collection).was_removed(key):
+                    state = state.put(collection, key, agreed)
             elif held is not None and held == self._start.get(collection, key):
                 # As it was in most sessions: nothing has happened to it here.
                 state = state.put(collection, key, {**held, **agreed})
         return state
+
+    def _agreed(self, collection: str, key: str, holders: Iterable[Begun]) -> dict[str, Json]:
+        """What those who had a thing agree on; of its key, what most of them say."""
+        rule = self._interpreter.dynamics.collections.get(collection)
+        naming = frozenset(path.split(".")[0] for path in rule.key_fields) if rule is not None else frozenset()
+        return _agreed((one.things[collection][key] for one in holders), naming)
 
     @staticmethod
     def _counted(likely: Sequence[Begun], state: State) -> State:
@@ -143,7 +152,8 @@ class Starts:
         """By episode, what was there when it began; none where there is but one start."""
         episodes: dict[str, list[Fixture]] = {}
         for fixture in self._fixtures:
-            if fixture.is_call and fixture.call.name in self._tools and len(episodes) < _MOST:
+            is_looked_at = fixture.episode in episodes or len(episodes) < _MOST
+            if is_looked_at and fixture.is_call and fixture.call.name in self._tools:
                 episodes.setdefault(fixture.episode, []).append(fixture)
         if len(episodes) < _LEAST:
             return {}
@@ -159,6 +169,8 @@ class Starts:
             for collection, things in one.things.items():
                 for key in things:
                     found.setdefault(_thing(collection, key), {})[name] = None
+            for place in one.absent:
+                found.setdefault(_thing(*place), {})[name] = None  # who names it may be where it is missing
             for call in one.calls:
                 for mark in _marks(call, ()):
                     found.setdefault(mark, {})[name] = None
@@ -177,8 +189,8 @@ def _thing(collection: str, key: str) -> str:
     return f"{collection}/{key}"
 
 
-def _agreed(documents: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
-    """The fields on which most of those agree that have them."""
+def _agreed(documents: Iterable[Mapping[str, Json]], always: Container[str]) -> dict[str, Json]:
+    """The fields on which most of those agree that have them, and those that are needed `always`."""
     values: dict[str, Counter[str]] = {}
     for document in documents:
         for name, value in document.items():
@@ -186,7 +198,7 @@ def _agreed(documents: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
     found: dict[str, Json] = {}
     for name, counts in values.items():
         text, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
-        if 2 * count > counts.total():
+        if 2 * count > counts.total() or name in always:
             found[name] = json.loads(text)
     return found
 
@@ -194,6 +206,6 @@ def _agreed(documents: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
 def _read(state: State) -> list[str]:
     try:
         found = json.loads(state.history.get(_NAME, "[]"))
-    except ValueError:
-        return []
-    return [mark for mark in found if isinstance(mark, str)] if isinstance(found, list) else []
+    except (ValueError, RecursionError):
+        return []  # a snapshot may hold anything
+    return [mark for mark in found[-_MOST_MARKS:] if isinstance(mark, str)] if isinstance(found, list) else []
