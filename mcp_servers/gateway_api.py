@@ -32,6 +32,7 @@ from envace_sdk.guard import Action, Going, Guard, Outcome, Verdict
 from envace_sdk.guard.results import stored
 from envace_sdk.json import Json
 from envace_sdk.ledger.export import approval_as_json
+from envace_sdk.roles.strictjson import read_json
 from envace_sdk.tools.model import ToolResult
 
 from .address import Names
@@ -234,7 +235,10 @@ def _given(answer: BaseModel) -> Response:
 
 async def _read(request: Request, model: type[_Model]) -> _Model:
     try:
-        return model.model_validate(json.loads(await request.body()))
+        # What the caller executes is what it sent, however it reads that itself: a text that two readers may take for
+        # different calls is not judged.
+        read = read_json if model is Decide else json.loads
+        return model.model_validate(read((await request.body()).decode()))
     except ValidationError as problem:
         first = problem.errors(include_url=False, include_input=False)[0]
         raise _RequestError(400, f"{'/'.join(map(str, first['loc'])) or 'request'}: {first['msg']}") from None

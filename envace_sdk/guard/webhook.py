@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import contextlib
 import hashlib
 import hmac
 import json
@@ -10,7 +12,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from envace_sdk.errors import GuardError
@@ -46,7 +48,7 @@ class Webhook:
         secret: what the messages are signed with; `whsec_…` is taken as base64, as in Standard Webhooks.
         attempts: how often one message is sent at the most.
         pause: seconds before the second attempt; it doubles each time, up to a minute.
-        timeout: seconds for one attempt.
+        timeout: seconds for one attempt, from its beginning to its answer.
 
     Raises:
         GuardError: httpx is not installed.
@@ -60,7 +62,10 @@ class Webhook:
         self._httpx = _httpx()
         self._timeout = timeout
         self._queue: queue.Queue[Any] = queue.Queue(_WAITING)
+        self._ending = threading.Event()
+        """Nothing more is taken; what waits is still delivered."""
         self._closing = threading.Event()
+        """Nothing more is delivered."""
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
@@ -74,7 +79,7 @@ class Webhook:
         """
         message = (kind, identifier, dict(data))
         with self._lock:
-            if self._closing.is_set():
+            if self._ending.is_set():
                 return
             try:
                 self._queue.put_nowait(message)
@@ -88,22 +93,34 @@ class Webhook:
     def close(self, timeout: float = 5.0) -> None:
         """Deliver what can be delivered within some seconds, and stop."""
         with self._lock:
-            thread = self._thread
-            if thread is not None and not self._closing.is_set():
-                self._queue.put(_STOP)
-            self._thread = None
+            self._ending.set()
+            thread, self._thread = self._thread, None
         if thread is not None:
+            with contextlib.suppress(queue.Full):  # the thread sees by itself that nothing more comes
+                self._queue.put_nowait(_STOP)
             thread.join(timeout)
         self._closing.set()
         if thread is not None:
             thread.join(timeout)
 
     def _work(self) -> None:
-        with self._httpx.Client(timeout=self._timeout) as client:
-            while (message := self._queue.get()) is not _STOP:
-                self._deliver(client.post, *message)
+        while not self._closing.is_set() and not (self._ending.is_set() and self._queue.empty()):
+            message = self._queue.get()
+            if message is _STOP:
+                return
+            self._deliver(*message)
 
-    def _deliver(self, post: Callable[..., Any], kind: str, identifier: str, data: Mapping[str, Json]) -> None:
+    async def _post(self, body: bytes, headers: Mapping[str, str]) -> int:
+        """The status of one attempt. The body of the answer is not waited for."""
+        async with (
+            asyncio.timeout(self._timeout),
+            self._httpx.AsyncClient(timeout=self._timeout) as client,
+            client.stream("POST", self.url, content=body, headers=headers) as response,
+        ):
+            status: int = response.status_code
+            return status
+
+    def _deliver(self, kind: str, identifier: str, data: Mapping[str, Json]) -> None:
         body = json.dumps({"type": kind, "id": identifier, "data": data}, ensure_ascii=False, default=str).encode()
         pause, found = self._pause, "not sent"
         for attempt in range(self._attempts):
@@ -118,8 +135,9 @@ class Webhook:
                 "webhook-signature": signature(self._secret, identifier, now, body),
             }
             try:
-                status: int = post(self.url, content=body, headers=headers).status_code
-            except self._httpx.HTTPError as error:
+                # An event loop of its own bounds the attempt as a whole: one read after the other may each be in time.
+                status = asyncio.run(self._post(body, headers))
+            except (self._httpx.HTTPError, TimeoutError) as error:
                 found = repr(error)
                 continue
             if status < 400:

@@ -1,7 +1,11 @@
 import base64
+import contextlib
+import itertools
 import json
 import queue
+import socket
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -97,6 +101,50 @@ def test_a_receiver_that_is_not_there_holds_up_no_decision(tmp_path, receiver, c
     hook.close()
     assert "was not delivered" in caplog.text
     hook.send("approval.requested", "ap_2", {})
+
+
+@pytest.fixture
+def dribbling():
+    """A server that begins to answer one request, and goes on a byte at a time; gives its URL and what it was sent."""
+    received, leave = queue.Queue(), threading.Event()
+
+    def serve():
+        while not leave.is_set():
+            with contextlib.suppress(OSError), listener.accept()[0] as connection:
+                received.put(connection.recv(65536))
+                for byte in itertools.chain(b"HTTP/1.1 200 OK\r\nx: ", itertools.repeat(ord("a"))):
+                    if leave.wait(0.05):
+                        return
+                    connection.send(bytes([byte]))
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/hook", received
+        leave.set()
+        with contextlib.suppress(OSError):
+            socket.create_connection(listener.getsockname()).close()
+        thread.join()
+
+
+def test_a_receiver_that_never_comes_to_an_end_is_given_up_in_time(dribbling, caplog):
+    url, received = dribbling
+    hook = Webhook(url, SECRET, attempts=1, timeout=1.0)
+    for name in ("first", "second"):
+        hook.send("approval.requested", name, {})
+    assert b"webhook-id: first" in received.get(timeout=20)
+    assert b"webhook-id: second" in received.get(timeout=20)
+    hook.close()
+    assert "first was not delivered: TimeoutError" in caplog.text
+
+
+def test_a_receiver_that_hangs_holds_up_neither_decisions_nor_the_end(dribbling):
+    hook = Webhook(dribbling[0], SECRET, timeout=2.0)
+    for number in range(1500):
+        hook.send("approval.requested", str(number), {})
+    begun = time.monotonic()
+    hook.close(timeout=0.2)
+    assert time.monotonic() - begun < 5
 
 
 def test_secrets_among_the_arguments_are_not_posted(tmp_path, receiver):

@@ -168,3 +168,20 @@ def test_the_document_describes_the_api(api):
     assert {*described["paths"]} == {"/v1/decide", "/v1/observe", "/v1/approvals/{id}"}
     fields = described["components"]["schemas"]["Decided"]["properties"]
     assert {*post(api, "decide", LOOK)} == {*fields}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ('{"order_id": "O-1", "amount": 5, "amount": 5000}', "twice"),
+        ('{"order_id": "O-1", "amount": NaN}', "no NaN"),
+        ('{"order_id": "O-1", "amount": 1e999}', "too large"),
+        ('{"order_id": "\\ud800", "amount": 5}', "surrogate"),
+        ("{" * 500, "not JSON"),
+    ],
+)
+def test_a_call_that_two_readers_may_take_for_different_ones_is_not_judged(api, guard, arguments, why):
+    response = api.post("/v1/decide", content=f'{{"tool": "refund_order", "arguments": {arguments}}}')
+    assert response.status_code == 400
+    assert why in response.json()["error"]
+    assert list(guard.ledger.entries()) == []
