@@ -13,12 +13,13 @@ import math
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from envace_sdk.json import Json
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import Tool, ToolCall
-from envace_sdk.world.interpret import Interpreter
+from envace_sdk.world.interpret import Interpreter, Needed
 from envace_sdk.world.state import State
 
 from .beginnings import Begun, Replay, begun
@@ -35,6 +36,10 @@ _MOST_MARKS: Final = 60
 """Marks of a world that are remembered."""
 _CLEAR: Final = math.log(3)
 """How much must speak for a session before more than what is named is taken from it."""
+_SOME: Final = 3
+"""Different things of a form that must have been there, for another one of that form to be likely there."""
+_OFTEN: Final = 4
+"""And so many times more than were named in vain."""
 _AS_GOOD: Final = 0.5
 """Sessions for which hardly less speaks count as much as the best."""
 
@@ -69,27 +74,58 @@ class Starts:
         if not self._begun:
             return state
         missing = [
-            need[:2]
+            need
             for need in self._interpreter.needs(self._tools[call.name], call.arguments, state)
             if state.get(need.collection, need.key) is None
             and not state.collection(need.collection).was_removed(need.key)
         ]
-        marks = [mark for mark in _marks(call, missing) if mark in self._marked]
+        named = [(need.collection, need.key) for need in missing]
+        marks = [mark for mark in _marks(call, named) if mark in self._marked]
         known = _read(state)
         new = [mark for mark in marks if mark not in known]
         if not new:
-            return state
+            return self._with_likely(missing, state)
         known = (known + new)[-_MOST_MARKS:]
         likely, clear = self._likely(known)
         before = state
-        for collection, key in missing:
+        for collection, key in named:
             holders = self._holders(likely, collection, key) or self._holders(self._begun.values(), collection, key)
             if holders:
                 state = state.put(collection, key, self._agreed(collection, key, holders))
         if clear:
-            state = self._counted(likely, self._laid(likely, state, frozenset(known)))
+            state = self._laid(likely, state, frozenset(known))
+        state = self._with_likely(missing, state)
+        if clear:
+            state = self._counted(likely, state)
         history = state.history.set(_NAME, json.dumps(known))
         return before.replace(history=history) if state is before else state.replace(history=history)
+
+    def _with_likely(self, missing: Iterable[Needed], state: State) -> State:
+        """With what is named like things that were there in the beginning, and not like what was named in vain."""
+        for need in missing:
+            rule = self._interpreter.dynamics.collections[need.collection]
+            if rule.open or len(rule.key_fields) != 1 or state.get(need.collection, need.key) is not None:
+                continue  # of what may be there unseen, other layers tell
+            there, vain = self._forms.get((need.collection, _form(need.key)), (0, 0))
+            if there >= _SOME and there > _OFTEN * vain:
+                state = state.put(need.collection, need.key, {rule.key_fields[0]: need.value})
+        return state
+
+    @cached_property
+    def _forms(self) -> dict[tuple[str, str], tuple[int, int]]:
+        """By collection and form of a key, how many different things were there, and how many were named in vain."""
+        there: dict[tuple[str, str], set[str]] = {}
+        vain: dict[tuple[str, str], set[str]] = {}
+        for collection in self._start.collections:
+            for key, _ in islice(self._start.collection(collection).items(), _MOST):
+                there.setdefault((collection, _form(key)), set()).add(key)
+        for one in self._begun.values():
+            for collection, things in one.things.items():
+                for key in things:
+                    there.setdefault((collection, _form(key)), set()).add(key)
+            for collection, key in one.absent:
+                vain.setdefault((collection, _form(key)), set()).add(key)
+        return {place: (len(there.get(place, ())), len(vain.get(place, ()))) for place in there.keys() | vain.keys()}
 
     @staticmethod
     def _holders(among: Iterable[Begun], collection: str, key: str) -> list[Begun]:
@@ -183,6 +219,11 @@ def _marks(call: ToolCall, missing: Iterable[tuple[str, str]]) -> list[str]:
     if any(isinstance(value, str) and is_distinctive(value) for _, _, value in leaves(call.arguments)):
         found.append(call_key(call.name, call.arguments))
     return found
+
+
+def _form(key: str) -> str:
+    """What a key looks like: its length, and what kinds of characters it has."""
+    return f"{len(key)}{'d' * key.isdigit()}{'/' * ('/' in key)}"
 
 
 def _thing(collection: str, key: str) -> str:
