@@ -18,6 +18,7 @@ from .episodes import Episode
 from .evaluating import evaluate
 from .explain import Example
 from .hidden import Hidden
+from .likening import liken
 from .reasons import Reason, reason_for
 from .roles import Cast
 from .sampling import telling
@@ -149,51 +150,8 @@ class _Lesson:
         for place, group in sorted(groups.items(), key=lambda item: item[0]):
             if place not in self._effects.sets and place not in self._effects.spared:
                 learned |= self._decide(place, group, clouded[place])
-        learned |= self._liken(groups)
+        learned |= liken(groups, self._effects, self._casts, self._named_by, self._readers)
         return self._clear(groups, clouded) or learned
-
-    def _liken(self, groups: Mapping[Place, Sequence[Sighting]]) -> bool:
-        """Find what becomes as another thing is: whatever is known of that, is shown of it afterwards."""
-        seen: dict[tuple[Name, str], list[bool]] = {}
-        values: dict[tuple[Name, str], set[str]] = {}
-        for (tool, name, what), group in groups.items():
-            cast = {named.name: named for named in self._casts[tool].named}
-            kind = cast[name].kind if name in cast else ""
-            if (tool, name) in self._effects.likes or name not in cast:
-                continue
-            source = self._effects.sets.get((tool, name, what))
-            if what in self._named_by.get(kind, ()):
-                continue
-            for other in (named.name for named in cast.values() if named.kind == kind and named.name != name):
-                if source not in {None, member(other, (what,))}:
-                    continue
-                for sighting in group:
-                    known = sighting.suspect.scope.get(other)
-                    if isinstance(known, dict) and what in known:
-                        seen.setdefault(((tool, name), other), []).append(same(known[what], sighting.after))
-                        values.setdefault(((tool, name), other), set()).add(str(sighting.after))
-        copied = self._copied()
-        found = False
-        for ((tool, name), other), agreed in sorted(seen.items()):
-            some = len(values[(tool, name), other]) >= _ENOUGH and sum(agreed) >= _ENOUGH
-            some = some or ((tool, name), other) in copied
-            if some and sum(agreed) >= (1 - _NOISE) * len(agreed) and (tool, name) not in self._effects.likes:
-                self._effects.likes[tool, name] = other
-                for place in copied.get(((tool, name), other), ()):
-                    del self._effects.sets[place]
-                found = True
-        return found
-
-    def _copied(self) -> dict[tuple[Name, str], list[Place]]:
-        """The effects that are copies of the same field of another thing of the kind, by the two."""
-        found: dict[tuple[Name, str], list[Place]] = {}
-        for place, source in sorted(self._effects.sets.items()):
-            tool, name, what = place
-            cast = {named.name: named for named in self._casts[tool].named}
-            for other in cast.values():
-                if name in cast and other.kind == cast[name].kind and source == member(other.name, (what,)):
-                    found.setdefault(((tool, name), other.name), []).append(place)
-        return found
 
     def _clear(self, groups: Mapping[Place, Sequence[Sighting]], clouded: Mapping[Place, int]) -> bool:
         """Clear tools of changing anything, or anything of one thing; whether any was."""
