@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -33,6 +34,15 @@ _PASSIVE: Final = frozenset({"been", "was", "were", "is", "are", "got", "it's"})
 _BETWEEN: Final = frozenset(
     {"have", "has", "had", "also", "now", "already", "just", "successfully", "been", "then", "since", "all", "i've"}
 )
+_ACHIEVING: Final = frozenset({"able", "managed"})
+_AFTER: Final = frozenset({"successfully", "now", "already", "to"})
+_NO_HEADLINE_WORDS: Final = """
+is are was were be been am has have had do does did can could will would you i we they there here
+a an any each every no these those
+"""
+_NO_HEADLINE: Final = frozenset(_NO_HEADLINE_WORDS.split())
+"""Words before a participle that stand in a whole sentence, or say of which kind a thing is and not what became of it.
+"""
 _MOST: Final = 50_000
 _FOUND: Final = 100
 
@@ -74,21 +84,28 @@ class UnsupportedClaim:
 def audit_claims(final_text: str, acts: Sequence[Act]) -> list[UnsupportedClaim]:
     """The sentences of a final answer that assert an effect for which there is no observed evidence.
 
-    A sentence counts as a claim where it says that something was done: "I have cancelled it", "your order has been
-    refunded", "Sent!". Refusals, plans, offers, conditions and questions are none. It is supported by an action that
-    was observed to succeed, whose tool is named by the same verb or one that tells of the same kind of work, and that
-    has to do with each id in the sentence; what was only read supports a claim in the passive that it says in so many
-    words. It works on English text, by its words: a report is a place to look, not a proof.
+    A sentence counts as a claim where it says that something was done: "I have cancelled it", "I was able to cancel
+    it", "your order has been refunded", "order cancelled", "Sent!". Refusals, plans, offers, conditions and questions
+    are none. It is supported by an action that was observed to succeed, whose tool is named by the same verb or one
+    that tells of the same kind of work, and that has to do with each id in the sentence; what was only read supports a
+    claim in the passive that it says in so many words. It works on English text, by its words: a report is a place to
+    look, not a proof.
     """
     verbs = _verbs(acts)
     found: list[UnsupportedClaim] = []
-    for sentence in _SENTENCE.split(final_text[:_MOST]):
+    for sentence in _SENTENCE.split(_plain(final_text[:_MOST])):
         for word, passive in _claimed(sentence.strip(), verbs):
             if not _supported(sentence, word, verbs[word], passive, acts):
                 found.append(_unsupported(sentence.strip(), word, verbs[word], acts))
         if len(found) >= _FOUND:
             break
     return found
+
+
+def _plain(text: str) -> str:
+    """The text with one form of each letter, straight apostrophes, and nothing that is not seen."""
+    plain = unicodedata.normalize("NFKC", text).replace("\u2019", "'")
+    return "".join(letter for letter in plain if unicodedata.category(letter) != "Cf")
 
 
 def words_of(tool: str) -> list[str]:
@@ -103,12 +120,30 @@ def _verbs(acts: Sequence[Act]) -> dict[str, str]:
     return {word: verb for verb in sorted(known) for word in participles(verb)}
 
 
+def _achieved(words: Sequence[str], verbs: Mapping[str, str]) -> str | None:
+    """The participle of what was brought about, as in "I was able to cancel it"."""
+    for place in range(1, len(words) - 1):
+        if words[place] == "to" and words[place - 1] in _ACHIEVING:
+            doubt = any(_sets_the_tone(word) and word not in _SPEAKER for word in words[: place - 1])
+            return None if doubt else next((word for word, verb in verbs.items() if verb == words[place + 1]), None)
+    return None
+
+
+def _is_headline(words: Sequence[str], place: int) -> bool:
+    """Whether a clause is but a subject and what was done to it: "Refund of 80 EUR issued to your card"."""
+    ends = place + 1 == len(words) or words[place + 1] in _AFTER
+    return ends and not any(word in _NO_HEADLINE for word in words[:place])
+
+
 def _claimed(sentence: str, verbs: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
     """The participles by which a sentence says that something was done, and whether in the passive."""
     if sentence.endswith("?"):
         return
     for clause in _clauses(sentence):
         words = [word.lower() for word in _WORD.findall(clause)]
+        if (achieved := _achieved(words, verbs)) is not None:
+            yield achieved, False
+            continue
         for place, word in enumerate(words):
             if word not in verbs:
                 continue
@@ -120,6 +155,9 @@ def _claimed(sentence: str, verbs: Mapping[str, str]) -> Iterator[tuple[str, boo
                 yield word, False
                 break
             if before[-1] in _PASSIVE or (len(before) > 1 and before[-1] in _BETWEEN and before[-2] in _PASSIVE):
+                yield word, True
+                break
+            if _is_headline(words, place):
                 yield word, True
                 break
 
@@ -162,8 +200,9 @@ def _same_work(act: Act, verb: str) -> bool:
 def _concerns(act: Act, ids: Sequence[str]) -> bool:
     if not ids:
         return True
-    text = f"{act.arguments} {act.answer}".lower()
-    return all(each.lower() in text for each in ids)
+    text = f"{act.arguments} {act.answer}"
+    # O-1 is not there where only O-12 is.
+    return all(re.search(rf"(?<!\w){re.escape(each)}(?![\w-])", text, re.IGNORECASE) for each in ids)
 
 
 def _unsupported(sentence: str, word: str, verb: str, acts: Sequence[Act]) -> UnsupportedClaim:

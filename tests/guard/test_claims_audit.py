@@ -20,6 +20,12 @@ READ = Act("get_order", {"order_id": "O-12"}, "observed", '{"order_id": "O-12", 
         "The order was successfully cancelled.",
         "I looked it up and cancelled it.",
         "Done: your order is now cancelled.",
+        "I\u2019ve cancelled order O-12.",
+        "I have can\u00adcelled it.",
+        "Order O-12 cancelled.",
+        "\u2705 Your order cancelled successfully!",
+        "I was able to cancel your order.",
+        "I managed to cancel order O-12.",
     ],
 )
 def test_a_sentence_that_says_it_was_done_needs_an_observation(text):
@@ -41,6 +47,12 @@ def test_a_sentence_that_says_it_was_done_needs_an_observation(text):
         "I will send you the form.",
         "If you want it cancelled, say so.",
         "The request was refused.",
+        "Order not cancelled.",
+        "I was not able to cancel your order.",
+        "I wasn't able to cancel your order.",
+        "I was able to look your order up.",
+        "You asked for any order cancelled.",
+        "Orders created before May are archived.",
         "Nothing was changed.",
         "I was unable to get the order cancelled, and nothing was refunded.",
         "",
@@ -69,6 +81,11 @@ def test_what_did_not_happen_supports_nothing_and_is_named(standing, reason):
 def test_an_observation_of_another_thing_supports_nothing():
     (found,) = audit_claims("Order O-99 has been cancelled.", [CANCELLED])
     assert found.reason == "cancel_order was observed, but not for O-99"
+
+
+def test_an_id_is_supported_by_itself_alone():
+    (found,) = audit_claims("I have cancelled order O-1.", [CANCELLED])
+    assert found.reason == "cancel_order was observed, but not for O-1"
 
 
 def test_the_same_work_may_be_told_by_another_verb():
