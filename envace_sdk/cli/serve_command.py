@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from .extras import listening_address, load
+from .tools_options import named_source
 
 __all__ = ["serve"]
 
@@ -94,7 +95,7 @@ def serve(
     The catalogue is the original's; the answers are rehearsed: schema-valid, stateful, the same every time, and each
     labelled with where it came from. Nothing real is touched.
     """
-    named = tuple(_named(source) for source in sources)
+    named = tuple(named_source(source) for source in sources)
     if len(named) > 1 and (address is None or seed_data or fixtures or dynamics):
         missing = (
             "--http" if address is None else "no --seed-data, --fixtures or --dynamics: they belong to one toolset"
@@ -119,14 +120,6 @@ def serve(
         serving.serve_http(settings, listening)
     except OSError as error:
         raise click.ClickException(f"cannot listen on {address}: {error.strerror or error}") from error
-
-
-def _named(source: str) -> tuple[str | None, str]:
-    """Split `NAME=SOURCE`; an `=` inside a path or URL is not one."""
-    name, equals, rest = source.partition("=")
-    if equals and name and not set(name) & set("/\\:.?&") and not Path(source).exists():
-        return name, rest
-    return None, source
 
 
 def _clock(text: str | None) -> datetime | None:

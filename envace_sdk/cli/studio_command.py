@@ -6,6 +6,7 @@ import click
 
 from .extras import listening_address, load
 from .ledger_options import approvers_option, ledger_option, me, read_approvers
+from .tools_options import named_source
 
 __all__ = ["studio"]
 
@@ -17,6 +18,7 @@ TOKEN = "ENVACE_STUDIO_TOKEN"  # noqa: S105  the name of a variable
 Examples:
   envace-sdk studio                                     http://127.0.0.1:8811, your own ledger
   envace-sdk studio --ledger ledger.db --by ann
+  envace-sdk studio --tools retail --tools twin/ --store sqlite:///worlds.db
   ENVACE_STUDIO_TOKEN=… envace-sdk studio --http 0.0.0.0:8811 --allow-remote
 \b
 Whoever can reach the page can answer approvals, in the name that --by gives. It is served to this machine
@@ -31,6 +33,12 @@ speaks plain HTTP: towards other machines, put a proxy with TLS before it.
 @click.option("--allow-remote", is_flag=True, help="Allow an address that other machines can reach.")
 @click.option("--allow-host", "allowed_hosts", multiple=True, metavar="NAME", help="A further own host name.")
 @click.option("--token", envvar=TOKEN, show_envvar=True, metavar="TOKEN", help="That visitors must know.")
+@click.option(
+    "--tools", "sources", multiple=True, metavar="SOURCE", help="Toolsets to show; default: the shipped ones."
+)
+@click.option(
+    "--store", metavar="URL", help="Where their worlds are kept, as with `serve --store`; default: in memory."
+)
 @approvers_option
 @ledger_option
 def studio(
@@ -39,6 +47,8 @@ def studio(
     allow_remote: bool,
     allowed_hosts: tuple[str, ...],
     token: str | None,
+    sources: tuple[str, ...],
+    store: str | None,
     approvers: str | None,
     where: str | None,
 ) -> None:
@@ -50,6 +60,8 @@ def studio(
             address=listening,
             by=by or me(),
             ledger=where,
+            tools=tuple(map(named_source, sources)),
+            store=store,
             approvers=read_approvers(approvers),
             token=token,
             allowed_hosts=allowed_hosts,

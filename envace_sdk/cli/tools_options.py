@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "access_options",
+    "named_source",
     "oauth_access_options",
     "parse_env",
     "parse_headers",
@@ -165,3 +166,11 @@ def _oauth(access: dict[str, Any]) -> OAuth | None:
     if secret is None or issuer is None:
         raise click.UsageError("--oauth-client-id needs a secret (ENVACE_OAUTH_CLIENT_SECRET) and --oauth-issuer")
     return OAuth(issuer=issuer, client_id=client_id, client_secret=secret, scope=access["oauth_scope"])
+
+
+def named_source(source: str) -> tuple[str | None, str]:
+    """Split `NAME=SOURCE`; an `=` inside a path or URL is not one."""
+    name, equals, rest = source.partition("=")
+    if equals and name and not set(name) & set("/\\:.?&") and not Path(source).exists():
+        return name, rest
+    return None, source

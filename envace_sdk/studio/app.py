@@ -20,19 +20,20 @@ from envace_sdk.errors import EnvaceError
 from envace_sdk.mcp_servers.address import Names
 from envace_sdk.mcp_servers.guards import HostGuard
 
-from . import approvals, timeline
+from . import approvals, timeline, worlds
 from .forms import read_form
 from .ledgers import Ledgers
 from .pages import Pages
 from .security import ENTRANCE, Headings, Keys, OwnPagesOnly, Sessions, set_session
 from .studio import Studio
+from .toolsets import Toolsets
 
 __all__ = ["build_app"]
 
 _STATIC = Path(__file__).with_name("static")
 
 
-def build_app(*, names: Names, token: str | None, by: str, ledgers: Ledgers) -> Starlette:
+def build_app(*, names: Names, token: str | None, by: str, ledgers: Ledgers, toolsets: Toolsets) -> Starlette:
     """The application.
 
     Args:
@@ -40,9 +41,10 @@ def build_app(*, names: Names, token: str | None, by: str, ledgers: Ledgers) -> 
         token: what visitors must know; None: whoever reaches the server may look and answer.
         by: whose answers it writes to the ledger.
         ledgers: where the ledger is to be found; closed with the application.
+        toolsets: what is shown of tools and worlds; closed with it too.
     """
     keys = Keys(token)
-    studio = Studio(keys, Pages(keys, by=by), ledgers, by)
+    studio = Studio(keys, Pages(keys, by=by), ledgers, toolsets, by)
 
     async def enter(request: Request) -> Response:
         if keys.is_open:
@@ -66,6 +68,7 @@ def build_app(*, names: Names, token: str | None, by: str, ledgers: Ledgers) -> 
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         await run_in_threadpool(ledgers.close)
+        await run_in_threadpool(toolsets.close)
 
     return Starlette(
         routes=[
@@ -74,6 +77,7 @@ def build_app(*, names: Names, token: str | None, by: str, ledgers: Ledgers) -> 
             Mount("/static", StaticFiles(directory=_STATIC)),
             *approvals.routes(studio),
             *timeline.routes(studio),
+            *worlds.routes(studio),
         ],
         middleware=[
             Middleware(Headings),

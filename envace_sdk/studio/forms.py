@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from inspect import iscoroutinefunction
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -29,12 +31,12 @@ _MOST_FIELDS: Final = 200
 _DEEPEST: Final = 64
 
 
-def change(path: str, endpoint: Callable[[Request, Form], Response], keys: Keys) -> Route:
+def change(path: str, endpoint: Callable[[Request, Form], Response | Awaitable[Response]], keys: Keys) -> Route:
     """A route that changes something: POST alone, and refused without the form token.
 
     Args:
         path: of the route.
-        endpoint: runs in a thread, so it may block.
+        endpoint: where it is not async it runs in a thread, so it may block.
         keys: that the token is checked by.
     """
 
@@ -42,7 +44,9 @@ def change(path: str, endpoint: Callable[[Request, Form], Response], keys: Keys)
         form = await read_form(request)
         if not keys.is_form_token(request.state.session, form.get(FIELD, "")):
             raise HTTPException(403, "This form was not made for your browser's session. Load the page again.")
-        return await run_in_threadpool(endpoint, request, form)
+        found = endpoint if iscoroutinefunction(endpoint) else partial(run_in_threadpool, endpoint)
+        answer: Response = await found(request, form)  # type: ignore[misc, arg-type]
+        return answer
 
     return Route(path, checked, methods=["POST"])
 

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 import uvicorn
 
 from envace_sdk.mcp_servers.address import Address, Names
+from envace_sdk.store import Store
 
 from .app import build_app
 from .ledgers import Ledgers
+from .toolsets import Toolsets
 
 __all__ = ["Options", "run"]
 
@@ -27,6 +29,10 @@ class Options:
     address: Address
     by: str
     ledger: str | None = None
+    tools: tuple[tuple[str | None, str], ...] = ()
+    """What `Environment.load` takes, each with a name or None; none: the shipped toolsets."""
+    store: str | None = None
+    """Where the worlds of the tools are kept; None: in memory."""
     approvers: Mapping[str, list[str]] | None = None
     token: str | None = field(default=None, repr=False)
     """Needed where other machines can reach the address; made where it is and there is none."""
@@ -42,7 +48,7 @@ def run(options: Options) -> None:
     """Serve until a signal ends it.
 
     Raises:
-        EnvaceError: the ledger cannot be opened.
+        EnvaceError: the ledger, the store or a toolset cannot be opened.
         OSError: the address cannot be listened on.
     """
     address, token = options.address, options.token
@@ -51,7 +57,9 @@ def run(options: Options) -> None:
         sys.stderr.write(f"token: {token}\n")
     ledgers = Ledgers(options.ledger, options.approvers)
     ledgers.get()  # one that cannot be opened is told of now, not on a page
-    app = build_app(names=Names(address, also=options.allowed_hosts), token=token, by=options.by, ledgers=ledgers)
+    toolsets = Toolsets(options.tools, None if options.store is None else Store.open(options.store))
+    names = Names(address, also=options.allowed_hosts)
+    app = build_app(names=names, token=token, by=options.by, ledgers=ledgers, toolsets=toolsets)
     with address.listen() as listener:
         sys.stderr.write(f"studio at {address.url(listener.getsockname()[1])}\n")
         config = uvicorn.Config(

@@ -7,15 +7,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
+from urllib.parse import quote
 
 from envace_sdk.json import Json
 from envace_sdk.tools.finding import printable
 
-__all__ = ["FILTERS", "Change", "Field", "block", "changes"]
+__all__ = ["FILTERS", "MOST_CHANGES", "Change", "Field", "block", "changes"]
 
 _LINE: Final = 240
 _BLOCK: Final = 20_000
-_MOST_CHANGES: Final = 200
+MOST_CHANGES: Final = 200
+"""Changed entities that are shown."""
+
 _MOST_FIELDS: Final = 60
 _MARKS: Final = {"created": "+", "updated": "~", "deleted": "−"}
 
@@ -48,7 +51,7 @@ def changes(found: Any) -> list[Change]:
         found = found.get("changes")
     if not isinstance(found, list):
         return []
-    return [_change(one) for one in found[:_MOST_CHANGES] if isinstance(one, Mapping)]
+    return [_change(one) for one in found[:MOST_CHANGES] if isinstance(one, Mapping)]
 
 
 def _change(one: Mapping[str, Any]) -> Change:
@@ -106,6 +109,11 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}"
 
 
+def _quoted(value: Any) -> str:
+    """Part of an address. Jinja's own fails for what no UTF-8 can say."""
+    return quote(str(value), safe="", errors="replace")
+
+
 def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
@@ -119,5 +127,6 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "clock": _clock,
     "share": _share,
     "number": _number,
+    "urlencode": _quoted,
 }
 """By the names that templates use."""

@@ -11,6 +11,7 @@ from envace_sdk.ledger import Ledger
 from .ledgers import Ledgers
 from .pages import Pages
 from .security import Keys
+from .toolsets import Toolsets
 
 __all__ = ["Studio"]
 
@@ -22,6 +23,7 @@ class Studio:
     keys: Keys
     pages: Pages
     ledgers: Ledgers
+    toolsets: Toolsets
     by: str
     """Whose answers it writes."""
 

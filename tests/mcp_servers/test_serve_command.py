@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from envace_sdk.cli.serve_command import _named
+from envace_sdk.cli.tools_options import named_source
 
 
 @pytest.mark.parametrize(
@@ -21,13 +21,13 @@ from envace_sdk.cli.serve_command import _named
     ],
 )
 def test_a_source_may_be_given_a_name(text, name, source):
-    assert _named(text) == (name, source)
+    assert named_source(text) == (name, source)
 
 
 def test_a_file_whose_name_holds_an_equals_sign_is_a_file(tmp_path, monkeypatch):
     (tmp_path / "a=b").write_text("")
     monkeypatch.chdir(tmp_path)
-    assert _named("a=b") == (None, "a=b")
+    assert named_source("a=b") == (None, "a=b")
 
 
 def test_help_teaches_by_example_and_loads_no_server(cli):

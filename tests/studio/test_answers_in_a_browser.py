@@ -136,3 +136,16 @@ def test_the_token_is_asked_for_once(path):
         page.keyboard.press("Enter")
         page.locator(f"#{asked.id}").wait_for()
         kept(page, "entered")
+
+
+def test_a_tool_is_called_from_its_form(path):
+    application = app(path, tools=[(None, "retail")])
+    with serving(application) as base, chromium() as browser, watched(browser, base_url=base) as page:
+        page.goto("/worlds/tool?toolset=retail&name=cancel_order")
+        page.get_by_label("order_id").fill("TT-26-04124")
+        page.get_by_label("reason").select_option("ordered_by_mistake")
+        page.get_by_role("button", name="Rehearse the call").click()
+        answer = page.get_by_role("region", name="Rehearsed answer")
+        assert "layer dynamics" in answer.inner_text()
+        assert "orders/TT-26-04124" in answer.inner_text()
+        kept(page, "called")

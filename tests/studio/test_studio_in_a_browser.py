@@ -2,9 +2,11 @@
 
 import pytest
 from chromium import axe_source, chromium, kept, serious, watched
-from furnished_studio import furnish
+from furnished_studio import furnish, worlds
 from studios import app
 from web import serving
+
+from envace_sdk.store import Store
 
 pytestmark = [pytest.mark.slow]
 
@@ -21,6 +23,11 @@ VIEWS = {
     "approval-edited": "/approvals/{new}",
     "runs": "/runs",
     "run": "/runs/view?name=main",
+    "toolsets": "/worlds",
+    "toolset": "/worlds/toolset?name=retail",
+    "tool": "/worlds/tool?toolset=retail&name=place_order",
+    "world": "/worlds/world?toolset=retail&name=changed&collection=vouchers",
+    "diff": "/worlds/diff?toolset=retail&before=start&after=world:changed",
 }
 
 
@@ -36,7 +43,8 @@ def studio(tmp_path_factory, key):
     """The base URL of a studio with something in every view, and the ids of approvals."""
     folder = tmp_path_factory.mktemp("studio")
     ids = furnish(folder)
-    with serving(app(folder / "ledger.db", address="127.0.0.1")) as base:
+    store = Store.open(worlds(folder))
+    with serving(app(folder / "ledger.db", tools=[(None, "retail")], store=store)) as base:
         yield base, ids
 
 

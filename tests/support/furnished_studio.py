@@ -1,10 +1,14 @@
 """A studio with something in every view."""
 
+import asyncio
+
 from guarded_desk import READS, action, desk
 from studios import ask
 
 from envace_sdk.ledger import Ledger
-from envace_sdk.tools.model import ToolResult
+from envace_sdk.rehearse import Environment
+from envace_sdk.store import Store
+from envace_sdk.tools.model import ToolCall, ToolResult
 
 ANY_REFUND = {
     "name": "any refund",
@@ -35,3 +39,15 @@ def furnish(folder):
         ids["new"] = ledger.approvals.edit(ids["edited"], {"order": "A", "amount": 4}, by="eve").id
         ledger.approvals.decide(ids["approved"], "approve", by="eve", comment="fine")
     return ids
+
+
+def worlds(folder):
+    """Stores a world in which an order was cancelled; gives the URL of the store."""
+    url = f"sqlite:///{folder / 'worlds.db'}"
+    environment = Environment.load("retail")
+    world = environment.world("changed")
+    cancel = ToolCall("cancel_order", {"order_id": "TT-26-04124", "reason": "ordered_by_mistake"})
+    asyncio.run(environment.call(world, cancel))
+    with Store.open(url) as store:
+        store.save("retail", world)
+    return url

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 from envace_sdk.ledger import Ledger
 from envace_sdk.studio.app import build_app
 from envace_sdk.studio.ledgers import Ledgers
+from envace_sdk.studio.toolsets import Toolsets
 
 BASE = "http://127.0.0.1:8811"
 CHANGE = [
@@ -24,10 +25,12 @@ CHANGE = [
 PREDICTION = {"status": "success", "layer": "dynamics", "confidence": 0.93, "answer": '{"ok": true}'}
 
 
-def app(ledger, *, token=None, approvers=None, address="127.0.0.1", **more):
+def app(ledger, *, token=None, approvers=None, address="127.0.0.1", tools=(), store=None, **more):
     where = str(ledger) if isinstance(ledger, Path) else ledger
     names = Names(Address(address, 8811))
-    return build_app(names=names, token=token, by="ann", ledgers=Ledgers(where, approvers), **more)
+    return build_app(
+        names=names, token=token, by="ann", ledgers=Ledgers(where, approvers), toolsets=Toolsets(tools, store), **more
+    )
 
 
 def browser(application, **more):
