@@ -7,6 +7,7 @@ from small_episodes import Failed, understood
 
 from envace_sdk.world.mine.belief import Belief
 from envace_sdk.world.mine.effects import Effects
+from envace_sdk.world.mine.evaluating import evaluate
 from envace_sdk.world.mine.structure import SESSION
 
 SHELVES = ["top", "middle", "bottom"]
@@ -203,3 +204,57 @@ def test_belief_tells_what_is_known_for_certain():
     assert [thing.key for thing in belief.heard_of("cards")] == ["1", "2"]
     assert belief.document("cards", "0") == {"id": "0"}
     assert [thing.key for thing in belief.heard_of("cards")] == ["0", "1", "2"]
+
+
+def shelved(seed, *, seen_before=True):
+    """A session of calls that move a book only if they are told where to."""
+    random = Random(seed)
+    for n in range(12):
+        key, shelf = f"b{seed}-{n}", random.choice(SHELVES)
+        if seen_before and n % 2:
+            for _ in range(2):
+                yield "get_book", {"book_id": key}, {"book_id": key, "shelf": shelf}
+        args = {"book_id": key} if n % 3 else {"book_id": key, "shelf": random.choice(SHELVES)}
+        yield "tidy", args, {"done": True}
+        yield "get_book", {"book_id": key}, {"book_id": key, "shelf": args.get("shelf", shelf)}
+
+
+def test_what_may_stay_as_it_is_is_told_by_the_calls_before_which_it_was_known():
+    found = understood(*(list(shelved(seed)) for seed in range(6)), readers=("get_book",))
+    source = found.effects.sets["tidy", "entity", "shelf"]
+    scope = {"args": {"shelf": "new"}, "session": {}, "entity": {"shelf": "old"}}
+    assert evaluate(source, scope) == "new"
+    assert evaluate(source, {**scope, "args": {}}) == "old"
+
+
+def test_what_was_never_known_before_is_not_told_so():
+    found = understood(*(list(shelved(seed, seen_before=False)) for seed in range(6)), readers=("get_book",))
+    assert ("tidy", "entity", "shelf") not in found.effects.sets
+
+
+def stamped(books, *, seen_before=False):
+    """A session in which some books are stamped, each of which is red afterwards."""
+    for n in range(books):
+        look = {"book_id": f"b-{n}"}
+        for _ in range(2 * seen_before):
+            yield "get_book", look, {**look, "colour": "plain"}
+        yield "stamp", look, {"done": True}
+        for _ in range(2):
+            yield "get_book", look, {**look, "colour": "red"}
+
+
+def colour_after(*sessions):
+    found = understood(*map(list, sessions), readers=("get_book",))
+    return found.effects.sets.get(("stamp", "entity", "colour"))
+
+
+def test_what_is_the_same_after_a_few_calls_may_have_been_so_before_them():
+    assert colour_after(*(stamped(2) for _ in range(4))) is None
+
+
+def test_what_is_the_same_after_many_calls_is_their_doing():
+    assert colour_after(*(stamped(5) for _ in range(4))) == "'red'"
+
+
+def test_what_was_seen_to_become_the_same_is_their_doing_though_they_are_few():
+    assert colour_after(*(stamped(2, seen_before=True) for _ in range(4))) == "'red'"

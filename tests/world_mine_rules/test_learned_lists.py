@@ -134,3 +134,40 @@ def test_the_list_is_found_in_the_answer():
     assert condition == ""
     assert part.members["orders"].listing is structure.sites_of("do")[0]
     assert part.members["n"].source == "total"
+
+
+PEOPLE = ["ann", "bob", "cem"]
+
+
+def owned(*, forgetful=False):
+    """Notes, each somebody's; of some it is not known whose."""
+    notes = [{"id": f"n{n}", "text": f"t{n}", "author": PEOPLE[n % 3]} for n in range(18)]
+    known = [
+        {what: part for what, part in note.items() if what != "author" or not forgetful or n % 4}
+        for n, note in enumerate(notes)
+    ]
+    calls = [({"n": n}, [note for note in notes if note["author"] == who]) for n, who in enumerate(PEOPLE * 2)]
+    return known, calls
+
+
+def who_is_in(args):
+    return {"user": (PEOPLE * 2)[args["n"]], "place": "desk"}
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_a_list_of_what_is_ones_own_is_told_by_who_is_logged_in(forgetful):
+    known, calls = owned(forgetful=forgetful)
+    shown = [(args, [{"id": note["id"], "text": note["text"]} for note in found]) for args, found in calls]
+    where = listing(shown, known, session=who_is_in).where
+    for who in PEOPLE:
+        scope = {"args": {}, "session": {"user": who, "place": "desk"}}
+        listed = [note for note in known if evaluate(where, {**scope, "entity": note}) is True]
+        assert [note["author"] for note in listed if "author" in note] == [who] * sum(
+            note.get("author") == who for note in known
+        )
+
+
+def test_what_is_listed_whoever_is_logged_in_is_nobodys():
+    known, calls = owned()
+    everything = [(args, [{"id": note["id"], "text": note["text"]} for note in known]) for args, _ in calls]
+    assert listing(everything, known, session=who_is_in).where == ""
