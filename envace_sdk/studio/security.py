@@ -122,7 +122,8 @@ class Sessions:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and self._keys.admits(token):
             return True
-        return scope["path"] == ENTRANCE or scope["path"].startswith("/static/")
+        path: str = scope["path"]
+        return path == ENTRANCE or path.startswith("/static/")
 
 
 def set_session(response: Response, keys: Keys, session: str, scope: Scope) -> None:
