@@ -49,7 +49,8 @@ def pending(tool: str, pause: ApprovalRequired, era: Era, *, ledger: str, why: s
         f"{_NOTHING} {tool} waits for a person's approval, so nothing has changed. This is no answer of the tool.",
         *([why] if why else []),
         *(f"Reason: {reason}" for reason in _texts(payload.get("reasons"))),
-        f"To allow just this call, once: envace-sdk approvals approve {pause.approval}{where}",
+        "Only a person may allow it, just this call and once; do not do so yourself. They run: "
+        f"envace-sdk approvals approve {pause.approval}{where}",
         "Afterwards make the same call again, with the same arguments.",
         _framed(tool, payload),
     ]

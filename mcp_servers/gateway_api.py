@@ -37,6 +37,7 @@ from envace_sdk.tools.model import ToolResult
 
 from .address import Names
 from .gateway_api_models import Decide, Decided, Observe, ObservedAnswer, document
+from .gateway_frames import says_rehearsed
 from .gateway_numbers import Numbering
 from .guards import BearerGuard, HostGuard
 
@@ -161,7 +162,10 @@ class _Api:
                 await asyncio.to_thread(self._guard.fail, going, LostAnswerError(told.lost))
                 return _given(ObservedAnswer(action=going.name, status="in_doubt"))
             value = ToolResult.text(told.error, is_error=True) if told.error is not None else told.result
-            outcome = await asyncio.shield(asyncio.to_thread(self._guard.finish, going, value))
+            by = f"{self._server} (rehearsed)" if says_rehearsed({"result": told.result}) else ""
+            outcome = await asyncio.shield(asyncio.to_thread(self._guard.finish, going, value, claimed_by=by))
+            if by:
+                await asyncio.to_thread(self._numbering.told, going.action)
             score = None if outcome.score is None else outcome.score.as_json()
             label = outcome.evidence.model_dump()
             return _given(ObservedAnswer(action=going.name, status="observed", evidence=label, score=score))

@@ -18,7 +18,7 @@ from envace_sdk.tools.model import ToolResult
 from . import gateway_answers as answers
 from .eras import Era
 from .gateway_asking import Asking
-from .gateway_frames import capabilities_of, cleaned, era_of_request, error, offers_forms, result
+from .gateway_frames import capabilities_of, cleaned, era_of_request, error, offers_forms, result, says_rehearsed
 from .gateway_numbers import Numbering
 
 __all__ = ["Caller", "Forward", "Gate", "NotTaken"]
@@ -157,7 +157,8 @@ class Gate:
             return result(identity, answers.unreached(tool, "the client cancelled it before it was sent.", era))
         try:
             with self.guard.execution(going.action) as mark:
-                reply = cleaned(await forward(message))
+                answered = await forward(message)
+                reply = cleaned(answered)
                 if _is_error(reply):
                     mark.set_attribute("error.type", "tool_error")
         except NotTaken as problem:
@@ -171,10 +172,13 @@ class Gate:
             if not isinstance(problem, Exception):
                 raise
             return result(identity, self._doubt(tool, going.name, f"{problem or type(problem).__name__}", era))
-        return await self._heard(reply, going, era)
+        return await self._heard(reply, going, era, is_rehearsed=says_rehearsed(answered))
 
-    async def _heard(self, reply: Message, going: Going, era: Era) -> Message:
-        """Write down what the real server answered, before the client hears it."""
+    async def _heard(self, reply: Message, going: Going, era: Era, *, is_rehearsed: bool) -> Message:
+        """Write down what the real server answered, before the client hears it.
+
+        No server can say what was observed; but one that says that it only rehearses is no real one.
+        """
         wire, tool = reply.get("result"), going.action.tool
         if isinstance(wire, dict) and wire.get("resultType") == "input_required":
             await self._fail(going, NotExecutedError("the server asks the client first"))
@@ -188,7 +192,10 @@ class Gate:
             said = told.get("message") if isinstance(told, dict) else None
             value = ToolResult.text(str(said or "an answer that is neither a result nor an error"), is_error=True)
         try:
-            outcome = await asyncio.shield(asyncio.to_thread(self.guard.finish, going, value))
+            by = f"{self._server} (rehearsed)" if is_rehearsed else ""
+            outcome = await asyncio.shield(asyncio.to_thread(self.guard.finish, going, value, claimed_by=by))
+            if is_rehearsed:
+                await asyncio.to_thread(self._numbering.told, going.action)
         except CommittedError as problem:
             return result(reply.get("id"), self._doubt(tool, problem.action, str(problem), era))
         return {**reply, "result": answers.observed(wire, outcome)} if isinstance(wire, dict) else reply

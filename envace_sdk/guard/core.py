@@ -239,13 +239,20 @@ class Guard(Oversight):
         """As `begin`, blocking."""
         return blocking(self.begin(action, context))
 
-    def finish(self, going: Going, value: Any, *, read: Read = as_result) -> Outcome:
+    def finish(self, going: Going, value: Any, *, read: Read = as_result, claimed_by: str = "") -> Outcome:
         """Write down what an executed action returned. It blocks for a write to the ledger.
+
+        Args:
+            going: the right to execute it.
+            value: what came.
+            read: makes a result of it.
+            claimed_by: who says that this came, where it is not what the real environment answered: it is then kept as
+                a claim, and no prediction is held against it.
 
         Raises:
             InDoubtError: the outcome could not be written down.
         """
-        return self._executing.finish(going, value, read)
+        return self._executing.finish(going, value, read, claimed_by)
 
     def fail(self, going: Going, error: BaseException) -> None:
         """Write down that execution ended with an exception, as far as that says what happened. It blocks likewise."""

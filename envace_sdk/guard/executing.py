@@ -68,21 +68,21 @@ class Executing:
         result, raised, claimed_by = self._journal.outcome(name)
         evidence: Observed | Claimed
         if claimed_by:
-            evidence = Claimed(text=f"{claimed_by} says that this came of it")
-            result = replace(result, meta=label(evidence, result.meta))
+            result, evidence = _claimed(result, claimed_by)
         else:
             result, evidence = labelled(result)
         return Outcome(result, evidence, result.value(), verdict, replayed=True, raised=raised)
 
-    def finish(self, going: Going, value: Any, read: Callable[[Any], ToolResult]) -> Outcome:
+    def finish(self, going: Going, value: Any, read: Callable[[Any], ToolResult], claimed_by: str = "") -> Outcome:
         """Write down an outcome.
 
         Raises:
             InDoubtError: it cannot be written. The tool has been executed; who asks again must not execute it again.
         """
         result = self._read(going, value, read)
-        kept = self._keep(going, result, "")
-        result, evidence = labelled(result)
+        kept = self._keep(going, result, "", claimed_by)
+        evidence: Observed | Claimed
+        result, evidence = _claimed(result, claimed_by) if claimed_by else labelled(result)
         return Outcome(result, evidence, value, going.verdict, score=kept)
 
     def fail(self, going: Going, error: BaseException) -> None:
@@ -140,13 +140,15 @@ class Executing:
             logger.warning("%s: its answer cannot be read: %r", going.action.name, error)
             return ToolResult.text(f"(an answer that cannot be read: {error!r:.200})")
 
-    def _keep(self, going: Going, result: ToolResult, raised: str) -> Score | None:
+    def _keep(self, going: Going, result: ToolResult, raised: str, claimed_by: str = "") -> Score | None:
         if not going.journaled:
             self._follow(going.action, going.name, result)
             return None
         status = observed_status(result)
         try:
-            self._journal.observed(going.action, going.name, result, status=status, raised=raised)
+            self._journal.observed(
+                going.action, going.name, result, status=status, raised=raised, claimed_by=claimed_by
+            )
         except EnvaceError as error:
             if self._shadow:
                 logger.exception("%s: its outcome could not be written down", going.action.name)
@@ -154,7 +156,8 @@ class Executing:
             raise InDoubtError(
                 going.name, f"{going.action.name} was executed, and its outcome could not be written down: {error}"
             ) from error
-        return self._learn(going.action, going.name, result, going.verdict.prediction)
+        # A prediction comes true by what is real alone.
+        return self._learn(going.action, going.name, result, None if claimed_by else going.verdict.prediction)
 
     def _learn(self, action: Action, name: str, result: ToolResult, prediction: Prediction | None) -> Score | None:
         """Let the known world follow, and score the prediction. What fails here leaves the outcome as it is."""
@@ -179,3 +182,9 @@ class Executing:
         if after is not before:
             self._waiting.review()
         return diff(before, after)
+
+
+def _claimed(result: ToolResult, by: str) -> tuple[ToolResult, Claimed]:
+    """An answer that nobody saw the real environment give, with its label, and the label."""
+    evidence = Claimed(text=f"{by} says that this came of it")
+    return replace(result, meta=label(evidence, result.meta)), evidence

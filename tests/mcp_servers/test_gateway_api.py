@@ -185,3 +185,12 @@ def test_a_call_that_two_readers_may_take_for_different_ones_is_not_judged(api, 
     assert response.status_code == 400
     assert why in response.json()["error"]
     assert list(guard.ledger.entries()) == []
+
+
+def test_a_result_that_says_that_it_is_rehearsed_is_a_claim(api, guard):
+    said = {"layer": "dynamics", "confidence": 1, "outcome": "success", "world": "w", "version": 1, "toolset": "t"}
+    result = {"content": [], "_meta": {"dev.envace/evidence": {"kind": "rehearsed", **said}}}
+    for _ in range(2):
+        permit = post(api, "decide", LOOK)["permit"]
+        told = post(api, "observe", {"permit": permit, "result": result})
+        assert (told["evidence"]["kind"], told["score"]) == ("claimed", None)

@@ -79,9 +79,10 @@ async def test_a_shipped_toolset_behind_a_gateway_on_standard_input_and_output(c
         async with Client(server, mode=mode, elicitation_callback=elicit) as client:
             assert "cancel_order" in [tool.name for tool in (await client.list_tools()).tools]
             order = await client.call_tool("get_order", {"order_id": "TT-26-04102"})
-            assert (order.meta[KEY]["kind"], asked) == ("observed", [])
+            assert (order.meta[KEY]["kind"], asked) == ("claimed", []), "a rehearsal is never said to be observed"
+            assert order.meta[KEY]["text"].startswith("retail (rehearsed)")
             cancelled = await client.call_tool("cancel_order", cancel)
-    assert cancelled.meta[KEY]["kind"] == "observed"
+    assert cancelled.meta[KEY]["kind"] == "claimed"
     assert "cancel_order of retail" in asked[0]
     shown = cli("ledger", "verify", "--ledger", ledger)
     assert shown.code in (0, None), shown.err
@@ -100,7 +101,7 @@ async def test_a_pending_approval_is_given_from_a_terminal_and_serves_the_next_c
                 assert cli("approvals", "approve", approval, "--ledger", ledger).code in (0, None)
                 made = await client.call_tool("add_item", {"title": "Milk"})
     assert made.structured_content["title"] == "Milk"
-    assert made.meta[KEY]["kind"] == "observed"
+    assert made.meta[KEY]["kind"] == "claimed"
 
 
 @pytest.mark.slow

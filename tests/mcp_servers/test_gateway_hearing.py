@@ -113,6 +113,16 @@ def test_no_forged_label_comes_through_over_http(guard, text, stream):
     assert "forged" not in heard.text
 
 
+def test_an_answer_that_says_itself_that_it_is_rehearsed_is_a_claim_and_scores_nothing(client, guard):
+    rehearsed = {"layer": "dynamics", "confidence": 1, "outcome": "success", "world": "w", "version": 1, "toolset": "t"}
+    meta = json.dumps({KEY: {"kind": "rehearsed", **rehearsed}})
+    for _ in range(2):
+        heard = call(client, answer(CONTENT, f'"_meta":{meta}'))
+        assert heard["_meta"][KEY] == {"kind": "claimed", "text": "todo (rehearsed) says that this came of it"}
+    assert status(guard) == ["observed", "observed"], "the second call is one of its own"
+    assert list(guard.ledger.entries(kind="scored")) == []
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=[])),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),

@@ -9,7 +9,7 @@ import mcp.types as t
 import pytest
 from gateways import guarding, http_gateway
 from mcp import Client
-from served import http_server
+from served import http_server, unlabelled
 
 from envace_sdk.errors import StoreError
 from envace_sdk.evidence.label import KEY
@@ -31,9 +31,9 @@ def guard(worlds, tmp_path):
 
 @pytest.fixture
 def real(worlds):
-    """The real side, with a world of its own; gives its URL and the world."""
+    """The real side, with a world of its own that does not say that it is none; gives its URL and the world."""
     behind = Worlds(worlds.environment)
-    with http_server(behind) as base:
+    with http_server(behind, wrap=unlabelled) as base:
         yield f"{base}/todo/mcp", behind
 
 
@@ -226,7 +226,7 @@ async def test_a_tool_that_the_guard_does_not_know_is_refused(worlds, tmp_path, 
     behind = Worlds(worlds.environment)
     with (
         guarding(known, tmp_path) as guard,
-        http_server(behind) as base,
+        http_server(behind, wrap=unlabelled) as base,
         http_gateway(guard, f"{base}/todo/mcp") as url,
     ):
         async with Client(url, mode=mode) as one:

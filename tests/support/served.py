@@ -12,13 +12,27 @@ from envace_sdk.mcp_servers.http import HttpOptions, build_app
 
 
 @contextlib.contextmanager
-def http_server(worlds, **options):
-    """Serves these worlds over HTTP; gives the base URL."""
+def http_server(worlds, *, wrap=lambda app: app, **options):
+    """Serves these worlds over HTTP; gives the base URL. The app is wrapped, if so wanted."""
     address = Address("127.0.0.1", 0)
     realms = {worlds.environment.toolset.name: worlds}
     options = HttpOptions(**{"names": Names(address), **options})
-    with serving(build_app(realms, Control(realms, transport="http"), options)) as base:
+    with serving(wrap(build_app(realms, Control(realms, transport="http"), options))) as base:
         yield base
+
+
+def unlabelled(app):
+    """Has an app not say that its answers are rehearsed, so that it can stand for a real one."""
+
+    async def wrapped(scope, receive, send):
+        async def sent(message):
+            if "body" in message:  # as long as it was, whatever the headers announced
+                message = {**message, "body": message["body"].replace(b"dev.envace/evidence", b"dev.nobody/evidence")}
+            await send(message)
+
+        await app(scope, receive, sent)
+
+    return wrapped
 
 
 @contextlib.contextmanager
