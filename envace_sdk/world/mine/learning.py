@@ -94,10 +94,11 @@ def learn(
 
 
 def _says_the_same(rule: ToolRule, other: ToolRule | None) -> bool:
-    """Whether two rules answer in the same way."""
-    return other is not None and (rule.effect, rule.returns) == (other.effect, other.returns)
+    """Whether two rules answer in the same way: of the same things, if they list some."""
+    return other is not None and all(getattr(rule, name) == getattr(other, name) for name in _ANSWERS)
 
 
+_ANSWERS: Final = ("effect", "returns", "where", "filters", "order_by")
 _STAGES: Final = len(STAGES) + 1
 """Of mining once: those of the miner, and the choice between what it mined and what was inferred."""
 
