@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from .extras import listening_address, load
@@ -19,6 +21,7 @@ Examples:
   envace-sdk studio                                     http://127.0.0.1:8811, your own ledger
   envace-sdk studio --ledger ledger.db --by ann
   envace-sdk studio --tools retail --tools twin/ --store sqlite:///worlds.db
+  envace-sdk studio --runs runs/
   ENVACE_STUDIO_TOKEN=… envace-sdk studio --http 0.0.0.0:8811 --allow-remote
 \b
 Whoever can reach the page can answer approvals, in the name that --by gives. It is served to this machine
@@ -39,6 +42,13 @@ speaks plain HTTP: towards other machines, put a proxy with TLS before it.
 @click.option(
     "--store", metavar="URL", help="Where their worlds are kept, as with `serve --store`; default: in memory."
 )
+@click.option(
+    "--runs",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="A training run, or a folder with several.",
+)
 @approvers_option
 @ledger_option
 def studio(
@@ -49,6 +59,7 @@ def studio(
     token: str | None,
     sources: tuple[str, ...],
     store: str | None,
+    runs: tuple[Path, ...],
     approvers: str | None,
     where: str | None,
 ) -> None:
@@ -62,6 +73,7 @@ def studio(
             ledger=where,
             tools=tuple(map(named_source, sources)),
             store=store,
+            runs=runs,
             approvers=read_approvers(approvers),
             token=token,
             allowed_hosts=allowed_hosts,

@@ -20,7 +20,7 @@ from envace_sdk.errors import EnvaceError
 from envace_sdk.mcp_servers.address import Names
 from envace_sdk.mcp_servers.guards import HostGuard
 
-from . import approvals, timeline, worlds
+from . import approvals, timeline, training, worlds
 from .forms import read_form
 from .ledgers import Ledgers
 from .pages import Pages
@@ -33,7 +33,9 @@ __all__ = ["build_app"]
 _STATIC = Path(__file__).with_name("static")
 
 
-def build_app(*, names: Names, token: str | None, by: str, ledgers: Ledgers, toolsets: Toolsets) -> Starlette:
+def build_app(
+    *, names: Names, token: str | None, by: str, ledgers: Ledgers, toolsets: Toolsets, runs: tuple[Path, ...] = ()
+) -> Starlette:
     """The application.
 
     Args:
@@ -42,9 +44,10 @@ def build_app(*, names: Names, token: str | None, by: str, ledgers: Ledgers, too
         by: whose answers it writes to the ledger.
         ledgers: where the ledger is to be found; closed with the application.
         toolsets: what is shown of tools and worlds; closed with it too.
+        runs: folders of training runs, or of folders of them.
     """
     keys = Keys(token)
-    studio = Studio(keys, Pages(keys, by=by), ledgers, toolsets, by)
+    studio = Studio(keys, Pages(keys, by=by), ledgers, toolsets, runs, by)
 
     async def enter(request: Request) -> Response:
         if keys.is_open:
@@ -78,6 +81,7 @@ def build_app(*, names: Names, token: str | None, by: str, ledgers: Ledgers, too
             *approvals.routes(studio),
             *timeline.routes(studio),
             *worlds.routes(studio),
+            *training.routes(studio),
         ],
         middleware=[
             Middleware(Headings),

@@ -16,7 +16,7 @@ from .security import Keys
 
 __all__ = ["VIEWS", "Pages"]
 
-VIEWS: Final = (("Approvals", "/approvals"), ("Timeline", "/runs"), ("Worlds", "/worlds"))
+VIEWS: Final = (("Approvals", "/approvals"), ("Timeline", "/runs"), ("Worlds", "/worlds"), ("Training", "/training"))
 """Name and path of each view, in the order of the navigation."""
 
 

@@ -7,6 +7,7 @@ import secrets
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import uvicorn
 
@@ -33,6 +34,8 @@ class Options:
     """What `Environment.load` takes, each with a name or None; none: the shipped toolsets."""
     store: str | None = None
     """Where the worlds of the tools are kept; None: in memory."""
+    runs: tuple[Path, ...] = ()
+    """Folders of training runs, or of folders of them."""
     approvers: Mapping[str, list[str]] | None = None
     token: str | None = field(default=None, repr=False)
     """Needed where other machines can reach the address; made where it is and there is none."""
@@ -59,7 +62,7 @@ def run(options: Options) -> None:
     ledgers.get()  # one that cannot be opened is told of now, not on a page
     toolsets = Toolsets(options.tools, None if options.store is None else Store.open(options.store))
     names = Names(address, also=options.allowed_hosts)
-    app = build_app(names=names, token=token, by=options.by, ledgers=ledgers, toolsets=toolsets)
+    app = build_app(names=names, token=token, by=options.by, ledgers=ledgers, toolsets=toolsets, runs=options.runs)
     with address.listen() as listener:
         sys.stderr.write(f"studio at {address.url(listener.getsockname()[1])}\n")
         config = uvicorn.Config(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from starlette.exceptions import HTTPException
 
@@ -24,6 +25,8 @@ class Studio:
     pages: Pages
     ledgers: Ledgers
     toolsets: Toolsets
+    runs: tuple[Path, ...]
+    """Folders of training runs, or of folders of them."""
     by: str
     """Whose answers it writes."""
 

@@ -2,7 +2,7 @@
 
 import pytest
 from chromium import axe_source, chromium, kept, serious, watched
-from furnished_studio import furnish, worlds
+from furnished_studio import furnish, trained, worlds
 from studios import app
 from web import serving
 
@@ -28,6 +28,8 @@ VIEWS = {
     "tool": "/worlds/tool?toolset=retail&name=place_order",
     "world": "/worlds/world?toolset=retail&name=changed&collection=vouchers",
     "diff": "/worlds/diff?toolset=retail&before=start&after=world:changed",
+    "training": "/training?run=role-wise/seed-0&run=pooled/seed-0",
+    "trajectories": "/training/samples?run=role-wise/seed-0",
 }
 
 
@@ -44,7 +46,8 @@ def studio(tmp_path_factory, key):
     folder = tmp_path_factory.mktemp("studio")
     ids = furnish(folder)
     store = Store.open(worlds(folder))
-    with serving(app(folder / "ledger.db", tools=[(None, "retail")], store=store)) as base:
+    more = {"tools": [(None, "retail")], "store": store, "runs": (trained(folder),)}
+    with serving(app(folder / "ledger.db", **more)) as base:
         yield base, ids
 
 

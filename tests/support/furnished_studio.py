@@ -1,6 +1,7 @@
 """A studio with something in every view."""
 
 import asyncio
+import json
 
 from guarded_desk import READS, action, desk
 from studios import ask
@@ -39,6 +40,57 @@ def furnish(folder):
         ids["new"] = ledger.approvals.edit(ids["edited"], {"order": "A", "amount": 4}, by="eve").id
         ledger.approvals.decide(ids["approved"], "approve", by="eve", comment="fine")
     return ids
+
+
+def trained(folder):
+    """Two runs of training in a folder, with trajectories of their last step."""
+    for number, name in enumerate(("role-wise/seed-0", "pooled/seed-0")):
+        run = folder / "runs" / name
+        (run / "samples").mkdir(parents=True)
+        (run / "run.json").write_text(json.dumps({"config": {"model": "smollm2-135m"}}))
+        lines = [_step(step, 0.01 * step / (1 + number)) for step in range(1, 31)]
+        (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        (run / "samples" / "000030.jsonl").write_text(json.dumps(TRAJECTORY) + "\n")
+    return folder / "runs"
+
+
+def _step(step, gain):
+    measured = {"eval/success": 0.2 + gain, "eval/fidelity": 0.8 + gain / 2} if step % 10 == 0 else {}
+    return {
+        "step": step,
+        "success": 0.2 + gain,
+        "turns": 3 - gain,
+        "masked": step % 3,
+        "truncated_rows": step % 2,
+        "reward/act": 0.3 + gain,
+        "reward/rehearse": 1.0 + gain,
+        "act/entropy": 1 - gain,
+        "rehearse/entropy": 0.2,
+        **measured,
+    }
+
+
+CALL = {"tool": "switch_on", "arguments": {"lamp": "red"}}
+TRAJECTORY = {
+    "task": "lamps/switch_on-red",
+    "source": "train",
+    "ending": "answered",
+    "reward": 0.5,
+    "solved": True,
+    "masked": "",
+    "answer": "It is on.",
+    "turns": [
+        {"role": "act", "sampled": True, "text": '<tool_call>{"name": "switch_on"}</tool_call>', "calls": [CALL]},
+        {
+            "role": "rehearse",
+            "sampled": True,
+            "text": '<response>{"light": "dim"}</response>',
+            "result": {"value": {"light": "dim"}, "is_error": False},
+            "truth": {"value": {"light": "on"}, "is_error": False, "layer": "dynamics"},
+        },
+        {"role": "act", "sampled": True, "text": "no call", "problem": "there is no call in it"},
+    ],
+}
 
 
 def worlds(folder):

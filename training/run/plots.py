@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final
 
+from envace_sdk.evaluate.ticks import ticks
+
 __all__ = ["Points", "plot"]
 
 Points = Sequence[tuple[float, float]]
@@ -31,7 +33,7 @@ def plot(title: str, curves: Mapping[str, Points], *, smooth: bool = False) -> s
         return ""
     xs = [x for points in shown.values() for x, _ in points]
     ys = [y for points in shown.values() for _, y in points]
-    across, up = _ticks(min(xs), max(xs)), _ticks(min(ys), max(ys))
+    across, up = ticks(min(xs), max(xs)), ticks(min(ys), max(ys))
 
     def place(x: float, y: float) -> str:
         right = _LEFT + (x - across[0]) / (across[-1] - across[0]) * (_WIDTH - _LEFT - _RIGHT)
@@ -72,17 +74,3 @@ def _means(points: Points) -> list[tuple[float, float]]:
         window = [y for _, y in points[max(0, place - _SMOOTH + 1) : place + 1]]
         found.append((x, math.fsum(window) / len(window)))
     return found
-
-
-def _ticks(least: float, most: float) -> list[float]:
-    """Round numbers around a range, at least two."""
-    size = max(abs(least), abs(most))
-    if most - least <= 1e-9 * max(1.0, size):
-        pad = max(0.1 * size, 0.01)
-        least, most = least - pad, most + pad
-    rough = (most - least) / 4
-    unit = 10.0 ** math.floor(math.log10(rough))
-    step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough)
-    first = math.floor(least / step + 1e-9)
-    last = math.ceil(most / step - 1e-9)
-    return [round(number * step, 12) for number in range(first, max(last, first + 1) + 1)]

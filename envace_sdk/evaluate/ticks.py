@@ -1,0 +1,21 @@
+"""Where the lines of a plot's grid lie."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["ticks"]
+
+
+def ticks(least: float, most: float) -> list[float]:
+    """Round numbers around a range, at least two."""
+    size = max(abs(least), abs(most))
+    if most - least <= 1e-9 * max(1.0, size):
+        pad = max(0.1 * size, 0.01)
+        least, most = least - pad, most + pad
+    rough = (most - least) / 4
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough)
+    first = math.floor(least / step + 1e-9)
+    last = math.ceil(most / step - 1e-9)
+    return [round(number * step, 12) for number in range(first, max(last, first + 1) + 1)]

@@ -1,0 +1,111 @@
+"""Training runs on the disk: where they are, their metrics, and the trajectories that were kept."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from envace_sdk.errors import StoreError
+
+__all__ = ["Points", "TrainingRun", "find_runs", "points"]
+
+Points = list[tuple[float, float]]
+
+_METRICS: Final = "metrics.jsonl"
+_MANIFEST: Final = "run.json"
+_WARMUP: Final = "warmup"
+_DEEPEST: Final = 4
+_MOST_RUNS: Final = 500
+_MOST_BYTES: Final = 64 * 2**20
+_MOST_POINTS: Final = 400
+_FARTHEST: Final = 1e300
+_MOST_TRAJECTORIES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRun:
+    """One run."""
+
+    name: str
+    folder: Path
+
+    @property
+    def model(self) -> str:
+        """What is trained, as far as the run says it."""
+        try:
+            found = json.loads(_read(self.folder / _MANIFEST))
+        except (StoreError, ValueError, RecursionError):
+            return ""
+        config = found.get("config") if isinstance(found, Mapping) else None
+        return str(config.get("model", "")) if isinstance(config, Mapping) else ""
+
+    def steps(self) -> list[dict[str, Any]]:
+        """The numbers of each step; lines that are none are left out. Raises: StoreError when they cannot be read."""
+        found = list(_objects(_read(self.folder / _METRICS)))
+        return [one for one in found if _is_figure(one.get("step")) and isinstance(one["step"], int)]
+
+    def sampled_steps(self) -> list[int]:
+        """The steps of which trajectories were kept."""
+        files = (self.folder / "samples").glob("*.jsonl")
+        return sorted(int(file.stem) for file in files if file.stem.isascii() and file.stem.isdecimal())
+
+    def samples(self, step: int) -> list[dict[str, Any]]:
+        """The trajectories that were kept of a step. Raises: StoreError when they cannot be read."""
+        return list(_objects(_read(self.folder / "samples" / f"{step:06}.jsonl")))[:_MOST_TRAJECTORIES]
+
+
+def find_runs(folders: Iterable[Path]) -> dict[str, TrainingRun]:
+    """The runs in some folders, each of which is one or holds some, by name."""
+    found: dict[str, TrainingRun] = {}
+    for top in folders:
+        for folder in _runs_below(top, 0):
+            name = top.name if folder == top else str(folder.relative_to(top))
+            while name in found:  # two folders with runs of one name
+                name += "'"
+            found[name] = TrainingRun(name, folder)
+            if len(found) >= _MOST_RUNS:
+                return found
+    return found
+
+
+def points(steps: Sequence[Mapping[str, Any]], name: str) -> Points:
+    """A curve: step and value, where the value can be drawn; thinned out where there are very many."""
+    every = [(float(one["step"]), float(one[name])) for one in steps if _is_figure(one.get(name))]
+    stride = max(1, math.ceil(len(every) / _MOST_POINTS))
+    return every[::stride]
+
+
+def _is_figure(value: Any) -> bool:
+    """Whether it is a number, and the distance of two such is one too."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_FARTHEST < value < _FARTHEST
+
+
+def _runs_below(folder: Path, depth: int) -> Iterator[Path]:
+    if (folder / _METRICS).is_file():
+        yield folder
+    elif depth < _DEEPEST and folder.is_dir():
+        for inner in sorted(folder.iterdir()):
+            if inner.is_dir() and not inner.is_symlink() and inner.name != _WARMUP and not inner.name.startswith("."):
+                yield from _runs_below(inner, depth + 1)
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    for line in text.splitlines():
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):  # cut short by a kill, or none of ours
+            continue
+        if isinstance(found, dict):
+            yield found
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST_BYTES).decode(errors="replace")
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read: {error.strerror or error}") from error
