@@ -15,7 +15,7 @@ from mcp.types import CallToolResult
 
 HERE = Path(__file__).parent
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp())
-ENVACE = [sys.executable, "-m", "envace_sdk"]
+ENVACE = [sys.executable, "-P", "-m", "envace_sdk"]  # -P: the installed one, wherever this is started
 FOLDER.mkdir(parents=True, exist_ok=True)
 LEDGER = str(FOLDER / "ledger.db")
 
