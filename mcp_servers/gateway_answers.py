@@ -14,6 +14,7 @@ from envace_sdk.evidence.framing import frame_rehearsal
 from envace_sdk.evidence.label import KEY, PREFIX
 from envace_sdk.guard import Outcome
 from envace_sdk.json import Json
+from envace_sdk.tools.finding import printable
 from envace_sdk.tools.model import ToolResult
 
 from .eras import Era, project_result
@@ -96,14 +97,14 @@ def replayed(outcome: Outcome, era: Era) -> dict[str, Any]:
 
 
 def question(tool: str, payload: Mapping[str, Json]) -> str:
-    """What a person is asked, in plain text."""
+    """What a person is asked, in plain text: one line is one line, whatever the agent and the server wrote into it."""
     server = payload.get("server")
     lines = [
-        f"May the agent call {tool}{f' of {server}' if server else ''}?",
-        "Arguments: " + _json(payload.get("arguments")),
+        printable(f"May the agent call {tool}{f' of {server}' if server else ''}?"),
+        printable("Arguments: " + _json(payload.get("arguments"))),
         f"Risk: {payload.get('risk')}",
-        *(f"  {reason}" for reason in _texts(payload.get("risk_reasons"))),
-        *(f"Asked because: {reason}" for reason in _texts(payload.get("reasons"))),
+        *(printable(f"  {reason}") for reason in _texts(payload.get("risk_reasons"))),
+        *(printable(f"Asked because: {reason}") for reason in _texts(payload.get("reasons"))),
         _framed(tool, payload),
     ]
     return "\n".join(line for line in lines if line)

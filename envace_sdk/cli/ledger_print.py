@@ -63,7 +63,7 @@ def approval_text(approval: Approval, observed_since: int) -> str:
     if isinstance(approval.arguments, Unset):
         lines.append("          (its arguments were erased)")
     else:
-        lines += [f"          {name} = {compact(value)}" for name, value in _members(approval.arguments)]
+        lines += [f"          {printable(name)} = {compact(value)}" for name, value in _members(approval.arguments)]
     lines += _prediction_lines(approval)
     lines += _change_lines(approval)
     lines.append(f"risk      {printable(approval.risk or 'not told')}{_why(approval)}")

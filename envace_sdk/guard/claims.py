@@ -95,8 +95,9 @@ def audit_claims(final_text: str, acts: Sequence[Act]) -> list[UnsupportedClaim]
     found: list[UnsupportedClaim] = []
     for sentence in _SENTENCE.split(_plain(final_text[:_MOST])):
         for word, passive in _claimed(sentence.strip(), verbs):
-            if not _supported(sentence, word, verbs[word], passive, acts):
-                found.append(_unsupported(sentence.strip(), word, verbs[word], acts))
+            verb = verbs.get(word, word)
+            if not _supported(sentence, word, verb, passive, acts):
+                found.append(_unsupported(sentence.strip(), word, verb, acts))
         if len(found) >= _FOUND:
             break
     return found
@@ -121,11 +122,11 @@ def _verbs(acts: Sequence[Act]) -> dict[str, str]:
 
 
 def _achieved(words: Sequence[str], verbs: Mapping[str, str]) -> str | None:
-    """The participle of what was brought about, as in "I was able to cancel it"."""
+    """The verb of what was brought about, as in "I was able to cancel it"."""
     for place in range(1, len(words) - 1):
         if words[place] == "to" and words[place - 1] in _ACHIEVING:
             doubt = any(_sets_the_tone(word) and word not in _SPEAKER for word in words[: place - 1])
-            return None if doubt else next((word for word, verb in verbs.items() if verb == words[place + 1]), None)
+            return words[place + 1] if words[place + 1] in verbs.values() and not doubt else None
     return None
 
 
@@ -136,7 +137,7 @@ def _is_headline(words: Sequence[str], place: int) -> bool:
 
 
 def _claimed(sentence: str, verbs: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
-    """The participles by which a sentence says that something was done, and whether in the passive."""
+    """The participles, or verbs, by which a sentence says that something was done, and whether in the passive."""
     if sentence.endswith("?"):
         return
     for clause in _clauses(sentence):

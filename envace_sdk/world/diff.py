@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from envace_sdk.json import UNSET, Json, Unset
+from envace_sdk.tools.finding import printable
 
 from .collection import Collection
 from .keys import Document
@@ -121,4 +122,5 @@ def _line(change: EntityChange, limit: int) -> str:
             said.append(f"{path} {shown(new)}")
     if change.kind != "deleted" and len(change.fields) > limit:
         said.append(f"and {len(change.fields) - limit} more")
-    return f"{_MARKS[change.kind]} {change.name}{': ' if said else ''}{', '.join(said)}"
+    # Names and keys come from whoever made the call: one must not write further lines.
+    return printable(f"{_MARKS[change.kind]} {change.name}{': ' if said else ''}{', '.join(said)}")

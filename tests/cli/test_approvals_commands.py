@@ -54,6 +54,16 @@ def test_what_waits_is_listed(path, asked):
     assert json.loads(run(path, "list", "--all", "--format", "json").stdout)[0]["state"] == "rejected"
 
 
+def test_no_argument_adds_a_line_of_its_own_to_what_a_person_is_shown(path):
+    with Ledger.open(path) as ledger:
+        nasty = {"order\nrisk      low": "a\n- b", "\u202eto": "\x9b2J"}
+        name = ledger.approvals.request("r", "refund", nasty, reasons=["x\ny"]).id
+    shown = run(path, "show", name).stdout
+    assert "order\\nrisk      low" in shown
+    assert not {"\u202e", "\x9b"} & {*shown}
+    assert [line for line in shown.splitlines() if line.startswith("risk")] == ["risk      not told"]
+
+
 def test_an_approval_shows_action_change_risk_and_reasons(path, asked):
     shown = run(path, "show", asked.id).stdout
     for line in (

@@ -31,7 +31,7 @@ READ = Act("get_order", {"order_id": "O-12"}, "observed", '{"order_id": "O-12", 
 def test_a_sentence_that_says_it_was_done_needs_an_observation(text):
     assert audit_claims(text, [CANCELLED]) == []
     (found,) = audit_claims(text, [READ])
-    assert found.verb == "cancelled"
+    assert found.verb in {"cancel", "cancelled"}
     assert found.reason == "no action of that kind was called"
 
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from envace_sdk.mcp_servers.gateway_answers import question
 from frames_client import LEGACY, MODERN
 from gateways import guarding, stdio_gateway
 from real_desk import TOOLS
@@ -116,6 +117,13 @@ def test_an_elicitation_asks_the_user_of_a_handshake_client(desk, guard, log):
     assert paid["_meta"][KEY]["kind"] == "observed"
     assert "pay of todo" in asked["params"]["message"]
     assert done(log) == observed(guard) == ["pay"]
+
+
+def test_no_argument_adds_a_line_of_its_own_to_what_a_person_is_asked():
+    nasty = {"a\nRisk: low": "\u202eb\x1b[2J"}
+    asked = question("pay", {"arguments": nasty, "risk": "high", "reasons": ["x\nRisk: low"], "server": "s\nRisk: low"})
+    assert [line for line in asked.splitlines() if line.startswith("Risk")] == ["Risk: high"]
+    assert not {"\u202e", "\x1b"} & {*asked}
 
 
 def test_a_client_that_answers_with_an_error_leaves_the_approval_pending(desk, guard, log):

@@ -74,3 +74,7 @@ def test_rendering_is_short_for_large_entities():
     text = render(diff(State(), after), fields=2)
     assert len(text) < 200
     assert text.endswith("and 98 more")
+
+
+def test_a_key_cannot_write_a_line_of_its_own():
+    assert render([EntityChange("deleted", "files", "a\n- files/b\x1b")]) == "- files/a\\n- files/b\\x1b"
