@@ -20,6 +20,7 @@ from envace_sdk.json import Json
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import Tool, ToolCall
 from envace_sdk.world.interpret import Interpreter, Needed
+from envace_sdk.world.keys import keyed
 from envace_sdk.world.state import State
 
 from .beginnings import Begun, Replay, begun
@@ -106,9 +107,11 @@ class Starts:
             rule = self._interpreter.dynamics.collections[need.collection]
             if rule.open or len(rule.key_fields) != 1 or state.get(need.collection, need.key) is not None:
                 continue  # of what may be there unseen, other layers tell
+            if need[:2] in self._in_vain:
+                continue
             there, vain = self._forms.get((need.collection, _form(need.key)), (0, 0))
             if there >= _SOME and there > _OFTEN * vain:
-                state = state.put(need.collection, need.key, {rule.key_fields[0]: need.value})
+                state = state.put(need.collection, need.key, keyed(rule.key_fields, [need.value]))
         return state
 
     @cached_property
@@ -116,6 +119,8 @@ class Starts:
         """By collection and form of a key, how many different things were there, and how many were named in vain."""
         there: dict[tuple[str, str], set[str]] = {}
         vain: dict[tuple[str, str], set[str]] = {}
+        for collection, key in self._in_vain:
+            vain.setdefault((collection, _form(key)), set()).add(key)
         for collection in self._start.collections:
             for key, _ in islice(self._start.collection(collection).items(), _MOST):
                 there.setdefault((collection, _form(key)), set()).add(key)
@@ -123,9 +128,12 @@ class Starts:
             for collection, things in one.things.items():
                 for key in things:
                     there.setdefault((collection, _form(key)), set()).add(key)
-            for collection, key in one.absent:
-                vain.setdefault((collection, _form(key)), set()).add(key)
         return {place: (len(there.get(place, ())), len(vain.get(place, ()))) for place in there.keys() | vain.keys()}
+
+    @cached_property
+    def _in_vain(self) -> frozenset[tuple[str, str]]:
+        """Collection and key of what some session named, and had not."""
+        return frozenset(place for one in self._begun.values() for place in one.absent)
 
     @staticmethod
     def _holders(among: Iterable[Begun], collection: str, key: str) -> list[Begun]:

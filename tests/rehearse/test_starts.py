@@ -127,8 +127,28 @@ def test_what_all_sessions_have_tells_nothing():
 
 def test_what_nobody_had_is_missing():
     house = desk(houses())
-    assert house("cat", name="diary_of_9.txt").result.is_error
+    assert house("cat", name="nobody_had_this.txt").result.is_error
     assert files(house) == {}
+
+
+def test_what_is_named_like_things_that_were_there_is_there():
+    house = desk(houses())
+    assert house.value("cat", name="diary_of_9.txt") == {"name": "diary_of_9.txt"}
+    assert files(house) == {"diary_of_9.txt": None}
+
+
+def test_what_is_named_like_things_that_were_named_in_vain_is_not():
+    gone = episode("other", cat("diary_of_x.txt"), cat("diary_of_y.txt"))
+    assert desk([*houses(), *gone])("cat", name="diary_of_9.txt").result.is_error
+    assert not desk([*houses(kinds=8), *gone])("cat", name="diary_of_9.txt").result.is_error
+    assert desk([*houses(kinds=8), *gone])("cat", name="diary_of_x.txt").result.is_error
+
+
+def test_what_was_taken_away_here_is_not_there_again():
+    house = desk(houses())
+    house("cat", name="diary_of_9.txt")
+    house.value("rm", name="diary_of_9.txt")
+    assert house("cat", name="diary_of_9.txt").result.is_error
 
 
 def test_what_more_sessions_missed_than_had_is_missing():
@@ -283,6 +303,8 @@ def test_numbers_stay_numbers_and_dotted_keys_lie_where_they_belong():
     house = desk(recorded, rules=rules, tools=tools)
     assert house.value("lend", id=103) == {"lent": 103}
     assert house.world.state.get("pages", "503") == {"meta": {"number": 503}, "text": "t3"}
+    assert house("turn", number=599).result.value() == {}
+    assert house.world.state.get("pages", "599") == {"meta": {"number": 599}}
     house.world.state.check_keys(house.environment.dynamics)
 
 
