@@ -95,7 +95,7 @@ class Retelling:
                     return deepcopy(now)
                 if place in self._explained.defaults:
                     return self._explained.defaults[place]
-        if place in self._fresh and isinstance(value, str | int):
+        if place in self._fresh and isinstance(value, str | int) and not self._speaks_of_earlier(value):
             return self._maker.make(place, self._fresh[place], value)
         return UNSET
 
@@ -111,10 +111,10 @@ class Retelling:
         for word in tokens(text):
             if word in pairs:
                 continue
-            if self._is_new(word):
-                pairs[word] = self._maker.rename(word)
-            elif (own := self._counterpart(word)) is not None:
+            if (own := self._counterpart(word)) is not None:
                 pairs[word] = own
+            elif self._is_new(word):
+                pairs[word] = self._maker.rename(word)
         for stamp in stamps(text):
             if stamp in self._times:
                 pairs[stamp] = self._times[stamp]
@@ -132,6 +132,10 @@ class Retelling:
             return {}
         shift = clock - max(new.values())
         return {stamp: stamped(when + shift, stamp) for stamp, when in new.items()}
+
+    def _speaks_of_earlier(self, value: Json) -> bool:
+        """Whether a text has words in it that an earlier call made: then it is not as new as it looks."""
+        return isinstance(value, str) and any(self._counterpart(word) is not None for word in tokens(value))
 
     def _counterpart(self, word: str) -> str | None:
         """Of a word that an earlier call of the recorded episode made by chance, what the like call made here.
