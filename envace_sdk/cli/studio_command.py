@@ -21,6 +21,7 @@ Examples:
   envace-sdk studio                                     http://127.0.0.1:8811, your own ledger
   envace-sdk studio --ledger ledger.db --by ann
   envace-sdk studio --tools retail --tools twin/ --store sqlite:///worlds.db
+  envace-sdk studio --tools twin/ --recordings heldout.jsonl
   envace-sdk studio --runs runs/
   ENVACE_STUDIO_TOKEN=… envace-sdk studio --http 0.0.0.0:8811 --allow-remote
 \b
@@ -49,6 +50,13 @@ speaks plain HTTP: towards other machines, put a proxy with TLS before it.
     metavar="FOLDER",
     help="A training run, or a folder with several.",
 )
+@click.option(
+    "--recordings",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Held-out recordings, to examine the one --tools against.",
+)
 @approvers_option
 @ledger_option
 def studio(
@@ -60,10 +68,13 @@ def studio(
     sources: tuple[str, ...],
     store: str | None,
     runs: tuple[Path, ...],
+    recordings: tuple[Path, ...],
     approvers: str | None,
     where: str | None,
 ) -> None:
     """Look at runs, worlds and training in a browser, and answer approvals there."""
+    if recordings and len(sources) != 1:
+        raise click.UsageError("--recordings needs one --tools, which is examined against them")
     serving = load("studio.serving", command="studio", extra="studio")
     listening = listening_address(address, command="studio", allow_remote=allow_remote, extra="studio")
     try:
@@ -74,6 +85,7 @@ def studio(
             tools=tuple(map(named_source, sources)),
             store=store,
             runs=runs,
+            recordings=recordings,
             approvers=read_approvers(approvers),
             token=token,
             allowed_hosts=allowed_hosts,

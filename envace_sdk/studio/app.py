@@ -20,7 +20,8 @@ from envace_sdk.errors import EnvaceError
 from envace_sdk.mcp_servers.address import Names
 from envace_sdk.mcp_servers.guards import HostGuard
 
-from . import approvals, timeline, training, worlds
+from . import approvals, fidelity, timeline, training, worlds
+from .examined import Examination
 from .forms import read_form
 from .ledgers import Ledgers
 from .pages import Pages
@@ -34,7 +35,14 @@ _STATIC = Path(__file__).with_name("static")
 
 
 def build_app(
-    *, names: Names, token: str | None, by: str, ledgers: Ledgers, toolsets: Toolsets, runs: tuple[Path, ...] = ()
+    *,
+    names: Names,
+    token: str | None,
+    by: str,
+    ledgers: Ledgers,
+    toolsets: Toolsets,
+    runs: tuple[Path, ...] = (),
+    exam: Examination | None = None,
 ) -> Starlette:
     """The application.
 
@@ -45,9 +53,10 @@ def build_app(
         ledgers: where the ledger is to be found; closed with the application.
         toolsets: what is shown of tools and worlds; closed with it too.
         runs: folders of training runs, or of folders of them.
+        exam: of a toolset, against recordings.
     """
     keys = Keys(token)
-    studio = Studio(keys, Pages(keys, by=by), ledgers, toolsets, runs, by)
+    studio = Studio(keys, Pages(keys, by=by), ledgers, toolsets, runs, exam, by)
 
     async def enter(request: Request) -> Response:
         if keys.is_open:
@@ -82,6 +91,7 @@ def build_app(
             *timeline.routes(studio),
             *worlds.routes(studio),
             *training.routes(studio),
+            *fidelity.routes(studio),
         ],
         middleware=[
             Middleware(Headings),

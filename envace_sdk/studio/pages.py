@@ -16,7 +16,13 @@ from .security import Keys
 
 __all__ = ["VIEWS", "Pages"]
 
-VIEWS: Final = (("Approvals", "/approvals"), ("Timeline", "/runs"), ("Worlds", "/worlds"), ("Training", "/training"))
+VIEWS: Final = (
+    ("Approvals", "/approvals"),
+    ("Timeline", "/runs"),
+    ("Worlds", "/worlds"),
+    ("Training", "/training"),
+    ("Fidelity", "/fidelity"),
+)
 """Name and path of each view, in the order of the navigation."""
 
 

@@ -15,6 +15,7 @@ from envace_sdk.mcp_servers.address import Address, Names
 from envace_sdk.store import Store
 
 from .app import build_app
+from .examined import Examination
 from .ledgers import Ledgers
 from .toolsets import Toolsets
 
@@ -36,6 +37,8 @@ class Options:
     """Where the worlds of the tools are kept; None: in memory."""
     runs: tuple[Path, ...] = ()
     """Folders of training runs, or of folders of them."""
+    recordings: tuple[Path, ...] = ()
+    """What the one toolset is examined against."""
     approvers: Mapping[str, list[str]] | None = None
     token: str | None = field(default=None, repr=False)
     """Needed where other machines can reach the address; made where it is and there is none."""
@@ -61,8 +64,12 @@ def run(options: Options) -> None:
     ledgers = Ledgers(options.ledger, options.approvers)
     ledgers.get()  # one that cannot be opened is told of now, not on a page
     toolsets = Toolsets(options.tools, None if options.store is None else Store.open(options.store))
+    only = toolsets.only
+    exam = Examination(only.environment, options.recordings) if only and options.recordings else None
     names = Names(address, also=options.allowed_hosts)
-    app = build_app(names=names, token=token, by=options.by, ledgers=ledgers, toolsets=toolsets, runs=options.runs)
+    app = build_app(
+        names=names, token=token, by=options.by, ledgers=ledgers, toolsets=toolsets, runs=options.runs, exam=exam
+    )
     with address.listen() as listener:
         sys.stderr.write(f"studio at {address.url(listener.getsockname()[1])}\n")
         config = uvicorn.Config(

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from envace_sdk.json import Json
 from envace_sdk.tools.finding import printable
 
-__all__ = ["FILTERS", "MOST_CHANGES", "Change", "Field", "block", "changes"]
+__all__ = ["FILTERS", "MOST_CHANGES", "Change", "Field", "block", "changes", "pretty"]
 
 _LINE: Final = 240
 _BLOCK: Final = 20_000
@@ -83,7 +83,7 @@ def block(value: Any) -> str:
     return "\n".join(map(printable, _cut(str(value), _BLOCK).split("\n")))
 
 
-def _pretty(value: Json) -> str:
+def pretty(value: Json) -> str:
     """JSON, indented; a text as it is."""
     return block(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str))
 
@@ -121,7 +121,7 @@ def _cut(text: str, length: int) -> str:
 FILTERS: Final[dict[str, Callable[..., str]]] = {
     "line": _line,
     "block": block,
-    "pretty": _pretty,
+    "pretty": pretty,
     "compact": _compact,
     "moment": _moment,
     "clock": _clock,

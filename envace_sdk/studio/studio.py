@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 
 from envace_sdk.ledger import Ledger
 
+from .examined import Examination
 from .ledgers import Ledgers
 from .pages import Pages
 from .security import Keys
@@ -27,6 +28,7 @@ class Studio:
     toolsets: Toolsets
     runs: tuple[Path, ...]
     """Folders of training runs, or of folders of them."""
+    exam: Examination | None
     by: str
     """Whose answers it writes."""
 

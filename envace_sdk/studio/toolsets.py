@@ -94,6 +94,11 @@ class Toolsets:
         return sorted({*self._opened, *self._waiting})
 
     @property
+    def only(self) -> Opened | None:
+        """The toolset that was named, where it is the only one."""
+        return next(iter(self._opened.values())) if len(self._opened) == 1 and not self._waiting else None
+
+    @property
     def is_stored(self) -> bool:
         """Whether worlds outlive the studio."""
         return self._store is not None

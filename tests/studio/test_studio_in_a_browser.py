@@ -2,7 +2,7 @@
 
 import pytest
 from chromium import axe_source, chromium, kept, serious, watched
-from furnished_studio import furnish, trained, worlds
+from furnished_studio import examined, furnish, trained, worlds
 from studios import app
 from web import serving
 
@@ -30,6 +30,9 @@ VIEWS = {
     "diff": "/worlds/diff?toolset=retail&before=start&after=world:changed",
     "training": "/training?run=role-wise/seed-0&run=pooled/seed-0",
     "trajectories": "/training/samples?run=role-wise/seed-0",
+    "fidelity": "/fidelity",
+    "fidelity-tool": "/fidelity/tool?name=refund_order",
+    "fidelity-exam": "/fidelity/exam",
 }
 
 
@@ -46,7 +49,7 @@ def studio(tmp_path_factory, key):
     folder = tmp_path_factory.mktemp("studio")
     ids = furnish(folder)
     store = Store.open(worlds(folder))
-    more = {"tools": [(None, "retail")], "store": store, "runs": (trained(folder),)}
+    more = {"tools": [(None, "retail")], "store": store, "runs": (trained(folder),), "exam": examined()}
     with serving(app(folder / "ledger.db", **more)) as base:
         yield base, ids
 

@@ -9,6 +9,7 @@ from studios import ask
 from envace_sdk.ledger import Ledger
 from envace_sdk.rehearse import Environment
 from envace_sdk.store import Store
+from envace_sdk.studio.examined import Examination
 from envace_sdk.tools.model import ToolCall, ToolResult
 
 ANY_REFUND = {
@@ -103,3 +104,11 @@ def worlds(folder):
     with Store.open(url) as store:
         store.save("retail", world)
     return url
+
+
+def examined():
+    """The rules that are inferred of a shipped toolset, examined against what is recorded of it."""
+    shipped = Environment.load("retail")
+    exam = Examination(Environment(shipped.toolset, start=shipped.start), [shipped.toolset.folder / "fixtures.jsonl"])
+    exam.hold()
+    return exam
