@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from inspect import iscoroutinefunction
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
@@ -44,9 +43,9 @@ def change(path: str, endpoint: Callable[[Request, Form], Response | Awaitable[R
         form = await read_form(request)
         if not keys.is_form_token(request.state.session, form.get(FIELD, "")):
             raise HTTPException(403, "This form was not made for your browser's session. Load the page again.")
-        found = endpoint if iscoroutinefunction(endpoint) else partial(run_in_threadpool, endpoint)
-        answer: Response = await found(request, form)  # type: ignore[misc, arg-type]
-        return answer
+        if iscoroutinefunction(endpoint):
+            return cast("Response", await endpoint(request, form))
+        return cast("Response", await run_in_threadpool(endpoint, request, form))
 
     return Route(path, checked, methods=["POST"])
 
