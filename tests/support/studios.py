@@ -3,7 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
 from envace_sdk.mcp_servers.address import Address, Names
+
+pytest.importorskip("jinja2", reason="the extra `studio` is not installed: jinja2 is missing")
+
 from starlette.testclient import TestClient
 
 from envace_sdk.ledger import Ledger
