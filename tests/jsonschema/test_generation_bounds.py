@@ -45,12 +45,12 @@ def test_bounds_beyond_all_floats_are_met_or_refused(schema):
 
 @pytest.mark.parametrize("pattern", HUGE)
 def test_a_pattern_whose_shortest_text_is_enormous_is_refused_at_once(pattern):
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(UnsatisfiableError):
         made({"type": "string", "pattern": pattern})
     with pytest.raises(ExpressionError):
         compile_expression(f"pattern('{pattern}')")(Scope({}, State()))
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_long_text_within_the_bound_is_still_written():
