@@ -109,7 +109,8 @@ def edit(log: Log, connection: Connection, asked: Approval, arguments: Mapping[s
         "arguments": new,
         "change": None,
         "reasons": [f"edited by {said.by}: not rehearsed yet", *asked.reasons],
-        "details": asked.details,
+        # What was predicted of the old arguments says nothing of these.
+        "details": {name: told for name, told in asked.details.items() if name != "prediction"},
     }
     made = asking.ask(log, connection, asked.run, digest, body, shown)
     answer(log, connection, asked, said, replaced_by=made.id)

@@ -163,13 +163,15 @@ def test_without_a_list_nobody_has_a_role_and_nobody_is_nameless(small):
 
 
 def test_an_edited_action_is_another_one_with_a_request_of_its_own(ledger):
-    asked = ask(ledger, action="a1", roles=[], needed=1, risk="high")
+    details = {"prediction": {"status": "success"}, "context": {"step": 1}}
+    asked = ask(ledger, action="a1", roles=[], needed=1, risk="high", details=details)
     edited = ledger.approvals.edit(asked.id, {"order": "A", "amount": 3}, by="ann", comment="too much")
     assert edited.state == "pending"
     assert edited.arguments == {"order": "A", "amount": 3}
     assert edited.digest == action_digest("refund", {"order": "A", "amount": 3})
     assert edited.replaces == asked.id
     assert edited.change is None
+    assert edited.details == {"context": {"step": 1}}
     assert edited.risk == "high"
     old = ledger.approvals.get(asked.id)
     assert (old.state, old.replaced_by) == ("edited", edited.id)
