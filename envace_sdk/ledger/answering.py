@@ -105,12 +105,15 @@ def edit(log: Log, connection: Connection, asked: Approval, arguments: Mapping[s
         asked_by=said.by,
         replaces=asked.id,
     )
+    details = asked.details
+    if isinstance(details, dict):
+        # What was predicted of the old arguments says nothing of these.
+        details = {name: told for name, told in details.items() if name != "prediction"}
     shown = {
         "arguments": new,
         "change": None,
         "reasons": [f"edited by {said.by}: not rehearsed yet", *asked.reasons],
-        # What was predicted of the old arguments says nothing of these.
-        "details": {name: told for name, told in asked.details.items() if name != "prediction"},
+        "details": details,
     }
     made = asking.ask(log, connection, asked.run, digest, body, shown)
     answer(log, connection, asked, said, replaced_by=made.id)
