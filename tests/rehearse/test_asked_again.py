@@ -150,6 +150,14 @@ def test_what_is_remembered_stays_bounded_however_much_is_asked():
     assert len(json.dumps(state.to_json())) < 3_000_000
 
 
+def test_calls_whose_answers_are_kept_in_one_place_are_told_apart():
+    state = with_answer(LOOK, Rehearsal(ToolResult.text("blue"), State(), "schema"), State())
+    others = [ToolCall("look", {"at": f"place {number}"}) for number in range(3_000)]
+    assert not any(answered_again(call, state) for call in others)
+    replaced = [with_answer(call, Rehearsal(ToolResult.text("x"), state, "schema"), state) for call in others]
+    assert any(answered_again(LOOK, one) is None for one in replaced)
+
+
 @pytest.mark.parametrize(
     "result",
     [
@@ -193,7 +201,7 @@ def test_a_snapshot_cannot_bring_a_label_of_ours():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[" * 100_000, '{"call":' * 20_000, "null", "{}", "[1]", '"x"', "\ud800", "x" * 10**6]
+    "text", ["", "[" * 100_000, "[" * 19_000, '{"call":' * 20_000, "null", "{}", "[1]", '"x"', "\ud800", "x" * 10**6]
 )
 def test_a_snapshot_that_holds_something_else_there_is_passed_over(text):
     state, name, _ = kept()

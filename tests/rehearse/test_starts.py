@@ -125,6 +125,13 @@ def test_what_all_sessions_have_tells_nothing():
     assert files(house) == {"plan.txt": None}
 
 
+def test_what_most_sessions_had_brings_nothing_else():
+    usual = [step for n in range(9) for step in episode(f"usual {n}", cat("diary.txt", "x"), cat("bills_x.txt", "y"))]
+    house = desk([*usual, *houses(3, kinds=3)])
+    assert house.value("cat", name="diary.txt") == shown("diary.txt", "x")
+    assert files(house) == {"diary.txt": "x"}
+
+
 def test_what_nobody_had_is_missing():
     house = desk(houses())
     assert house("cat", name="nobody_had_this.txt").result.is_error
@@ -205,10 +212,10 @@ def test_what_a_session_made_itself_it_did_not_begin_with():
 
 def test_few_sessions_or_a_common_start_lay_out_nothing():
     same = [fixture for n in range(6) for fixture in episode(f"s{n}", cat("plan_b.txt"))]
-    for precedents in (houses(3), same, ()):
+    for precedents, name in ((houses(3), "diary_of_2.txt"), (same, "plan_b.txt"), ((), "plan_b.txt")):
         house = desk(precedents)
         before = house.world.state.collections
-        house("cat", name="plan_b.txt")
+        house("cat", name=name)
         assert house.world.state.collections == before
         assert "rehearse.starts" not in house.world.state.history
 

@@ -121,6 +121,7 @@ OTHER = [
     ("No file {args.x}", {"error": "No file a"}),
     ("ab{args.x}ba", "aba"),
     ("a{args.x}b{args.y}c", "acb"),
+    ("a{args.x}b{args.y}c", "a-c"),
     ('{{"error": "{args.x}"}}', {"error": 5}),
     ('{{"error": "{args.x}"}}', {"error": "a", "more": 1}),
     ('{{"error": "{args.x}"}}', ["error"]),
