@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envace_sdk.world.dynamics import Dynamics
@@ -47,6 +47,7 @@ RULES = st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(NAMES, RULES, max_size=3), st.dictionaries(NAMES, st.dictionaries(NAMES, WORDS.map(repr))))
 def test_what_is_written_is_read_back_exactly(tools, learned):
     dynamics = Dynamics.model_validate(
