@@ -170,6 +170,6 @@ def test_whatever_the_layout_the_rules_are_what_they_should_be(lines, name):
     made = file.with_rules(wanted)
     if made is not None:
         assert Dynamics.parse(made) == wanted
-        assert [line for line in lines if "note" in line] == [line for line in made.split("\n") if "note" in line] or (
-            name in file.dynamics.tools
-        )
+        notes, kept = ([line for line in some if "note" in line] for some in (lines, made.split("\n")))
+        # The digests are written anew each time, and a rule that is replaced goes with what stood inside it.
+        assert notes == kept or "learned:" in lines or name in file.dynamics.tools
