@@ -208,7 +208,7 @@ def test_thread_12_a_resumed_subgraph_repeats_no_finished_call(tmp_path, is_asyn
 
 
 @BOTH
-def test_thread_12_a_subagent_that_is_called_as_a_function_repeats_nothing_either(tmp_path, is_async):
+def test_thread_12_an_inner_agent_that_is_called_as_a_function_repeats_nothing_either(tmp_path, is_async):
     shop = Shop(tmp_path)
     inner = create_agent(
         model(calls(call("get_order", order_id="O-1")), calls(refund("O-1")), DONE),
