@@ -15,7 +15,7 @@ from envace_sdk.errors import ModelError
 from envace_sdk.json import Json
 
 from .model import Closing, Completion, Request
-from .openai_wire import WireError, body_of, path_of, read_completion
+from .openai_wire import WireError, body_of, path_of, read_completion, said_by
 
 if TYPE_CHECKING:
     import httpx2
@@ -141,9 +141,9 @@ class OpenAIModel(Closing):
                     continue
                 break
         if status in _REFUSED:
-            return Completion("", finish_reason="error", error=f"the server refuses it: {status} {_message(text)}")
+            return Completion("", finish_reason="error", error=f"the server refuses it: {status} {said_by(text)}")
         if status != 200:
-            raise ModelError(f"{self.base_url}{path} answers {status}: {_message(text)}")
+            raise ModelError(f"{self.base_url}{path} answers {status}: {said_by(text)}")
         try:
             return read_completion(json.loads(text), request, tempered=self._tempered)
         except (ValueError, RecursionError, WireError) as error:
@@ -181,7 +181,7 @@ class OpenAIModel(Closing):
                     status, text, wait = await connection.post(self.base_url + path, body)
                 if status not in _PASSING:
                     return status, text
-                reason = f"{status} {_message(text)}"
+                reason = f"{status} {said_by(text)}"
             except (httpx2.TimeoutException, TimeoutError):
                 reason = f"no answer within {self._timeout:g} seconds"
             except httpx2.HTTPError as error:
@@ -223,15 +223,3 @@ def _seconds(response: httpx2.Response) -> float | None:
         return max(0.0, float(response.headers["retry-after"]))
     except (KeyError, ValueError):
         return None
-
-
-def _message(text: str) -> str:
-    """What an error's body says, in a line."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = text
-    for key in ("error", "message", "detail"):
-        if isinstance(found, Mapping) and key in found:
-            found = found[key]
-    return " ".join(str(found).split())[:300]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from envace_sdk.json import Json
 
 from .model import Completion, FinishReason, NativeCall, Request
 
-__all__ = ["WireError", "body_of", "path_of", "read_completion"]
+__all__ = ["WireError", "body_of", "path_of", "read_completion", "said_by"]
+
+_LONGEST: Final = 500
 
 
 class WireError(Exception):
@@ -131,3 +134,15 @@ def _calls(value: Json) -> tuple[NativeCall, ...]:
         identity = entry.get("id")
         calls.append(NativeCall(name, arguments, identity if isinstance(identity, str) else None))
     return tuple(calls)
+
+
+def said_by(text: str) -> str:
+    """What the body of an error says, in a line."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = text
+    for key in ("error", "message", "detail"):
+        if isinstance(found, Mapping) and key in found:
+            found = found[key]
+    return " ".join(str(found).split())[:_LONGEST]

@@ -94,10 +94,8 @@ class Starts:
             if holders:
                 state = state.put(collection, key, self._agreed(collection, key, holders))
         if clear:
-            state = self._laid(likely, state, frozenset(known))
+            state = self._counted(likely, self._laid(likely, state, frozenset(known)))
         state = self._with_likely(missing, state)
-        if clear:
-            state = self._counted(likely, state)
         history = state.history.set(_NAME, json.dumps(known))
         return before.replace(history=history) if state is before else state.replace(history=history)
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from envace_sdk.errors import ModelError, TrainingError
 from envace_sdk.json import Json
 from envace_sdk.models.openai import KEY
+from envace_sdk.models.openai_wire import said_by
 
 __all__ = ["Served", "VLLMClient"]
 
@@ -82,7 +83,7 @@ class VLLMClient:
         status, text = await self._ask("POST", "/v1/load_lora_adapter", body, self._seconds)
         if status == 200:
             return
-        said = _said(text)
+        said = said_by(text)
         if status in {404, 405} and "adapter" not in said.lower():
             raise self._unsuited("takes no adapters while it runs (VLLM_ALLOW_RUNTIME_LORA_UPDATING is not set)")
         if ("lora" in said.lower() and "enabled" in said.lower()) or "max_lora_rank" in said:
@@ -105,7 +106,7 @@ class VLLMClient:
             raise self._closed()
         if status != 200:
             # vLLM throws the old weights away before it looks at the new ones.
-            raise self._unread(folder, f"{_said(text)}. It has no weights now, so start it again")
+            raise self._unread(folder, f"{said_by(text)}. It has no weights now, so start it again")
         await self.forget()
 
     async def is_on_cpu(self) -> bool:
@@ -124,7 +125,9 @@ class VLLMClient:
         status, text = await self._ask("POST", "/reset_prefix_cache", None, self._seconds)
         if status == 200 and json.loads(text or "{}").get("success", True):
             return
-        raise TrainingError(f"{self.url}/reset_prefix_cache answers {status}: {_said(text)}; is it sampling elsewhere?")
+        raise TrainingError(
+            f"{self.url}/reset_prefix_cache answers {status}: {said_by(text)}; is it sampling elsewhere?"
+        )
 
     async def workers(self) -> int:
         """How many GPUs it computes with. Raises: TrainingError where it does not say."""
@@ -174,15 +177,3 @@ class VLLMClient:
             raise self.unreachable(f"{path}: no answer within {seconds:g} seconds") from None
         except httpx2.HTTPError as error:
             raise self.unreachable(str(error) or type(error).__name__) from error
-
-
-def _said(text: str) -> str:
-    """What an error's body says, in a line."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = text
-    for key in ("error", "message", "detail"):
-        if isinstance(found, Mapping) and key in found:
-            found = found[key]
-    return " ".join(str(found).split())[:500]
