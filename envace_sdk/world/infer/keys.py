@@ -63,7 +63,7 @@ def find_key(group: Group, names: Sequence[str]) -> Key:
     if not owns:
         return _by_members(group) or _unseen(group, names)
     words, reader = _primary(group, singles, owns)
-    others = _others(group, singles, owns)
+    others = _others(group, singles, owns, words)
     made = _made(group)
     spelled = _spelling(group, words, owns[id(reader.reading)], made)
     parts = [
@@ -175,18 +175,25 @@ def given_to(reading: Reading) -> Sequence[Argument]:
 
 
 def _others(
-    group: Group, singles: Sequence[Member], owns: dict[int, Argument]
+    group: Group, singles: Sequence[Member], owns: dict[int, Argument], own: tuple[str, ...]
 ) -> list[tuple[tuple[str, ...], Argument]]:
-    """What every tool asks for beside the thing's own id, and the makers too: the outer parts of the key."""
+    """What every tool asks for beside the thing's own id, and the makers too: the outer parts of the key.
+
+    `own` are the bare words of the id. An argument that says the same (`user_id` beside a user's `id`) is no other
+    part of the key, nor does a second one of the same words add to it.
+    """
     asking = [m for m in singles if id(m.reading) in owns and not m.listed]
     if not any(m.reading.sense in {"read", "delete", "end", "state", "flag"} for m in asking):
         return []
     found: list[tuple[tuple[str, ...], Argument]] = []
+    taken = {own}
     made = _made(group)
     first = next(m for m in asking if m.reading.sense in {"read", "delete", "end", "state", "flag"})
     for argument in first.reading.required:
         words = bare(argument.words, group.nouns)
         if argument is owns[id(first.reading)] or not argument.is_scalar or argument.enum or argument.is_flag:
+            continue
+        if words in taken:
             continue
         common = all(
             any(bare(other.words, group.nouns) == words and other.required for other in member.reading.arguments)
@@ -196,6 +203,7 @@ def _others(
         identifies = words[-1] in STRONG | WEAK or owner_of(argument, group.siblings, group) is not None
         if common and in_makers and (made or identifies) and (identifies or len(asking) > 1):
             found.append((words, argument))
+            taken.add(words)
     return found[:4]
 
 
