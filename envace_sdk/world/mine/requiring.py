@@ -10,6 +10,7 @@ from typing import Any, Final
 from .effects import Existence
 from .failures import Failure
 from .learned import Learned
+from .refused import not_refused
 from .sources import arguments_in, negated
 from .wording import error_template, status_of
 
@@ -47,6 +48,10 @@ def requirements(learned: Learned, existence: Existence) -> list[dict[str, Any]]
         requirement = _Requirement(_that(presence, learned), presence.failure)
         if requirement.that not in [other.that for other in found]:
             found.insert(_place(presence, learned, found), requirement)
+    explained = {requirement.failure for requirement in found}
+    for failure in learned.failures.values():
+        if failure not in explained and (that := not_refused(failure, learned.moments)):
+            found.insert(0, _Requirement(that, failure))  # no thing need be looked at
     return [requirement.written(learned) for requirement in found]
 
 
