@@ -10,7 +10,7 @@ from envace_sdk.roles import FORMATS, parse_response
 from envace_sdk.tools.model import Tool
 
 PAGE = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
-COMMAND = re.compile(r"^envace-sdk (.*)$", re.MULTILINE)
+COMMAND = re.compile(r"^\$ envace-sdk (.*)$", re.MULTILINE)
 
 
 def test_every_command_of_the_page_is_one():

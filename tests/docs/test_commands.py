@@ -1,0 +1,57 @@
+"""Every command line that a page shows is one that there is."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from documents import ROOT, all_blocks, all_commands, code_spans, pages
+from shown_commands import check, check_cli, every_option, simple_commands
+
+LANGUAGES = {"bash", "console", "json", "python", "sql", "text", "toml", "yaml"}
+FOREIGN = {
+    "--api-key", "--enable-lora", "--generation-config", "--weight-transfer-config",  # vLLM
+    "--agent-llm",  # tau2
+    "--backend",  # verl.model_merger
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("block", all_blocks(), ids=str)
+def test_every_block_says_in_which_language_it_is(block):
+    assert block.language in LANGUAGES, f"{block}: {block.language!r} is none of {sorted(LANGUAGES)}"
+
+
+@pytest.mark.parametrize("command", all_commands(), ids=str)
+def test_every_command_can_be_parsed_by_bash_and_by_the_program_that_it_names(command):
+    if bash := shutil.which("bash"):
+        parsed = subprocess.run([bash, "-n"], input=command.text, capture_output=True, text=True, check=False)
+        assert parsed.returncode == 0, parsed.stderr
+    for words in simple_commands(command.text):
+        check(words, (ROOT / command.page).parent)
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_option_in_the_text_is_one_of_ours_or_known_to_be_anothers(page):
+    known = every_option() | FOREIGN | options_of_scripts()
+    for span in code_spans(page):
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", span):
+            assert option in known, f"{page}: `{span}`: no command has {option}"
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_command_in_the_text_is_one(page):
+    for span in code_spans(page):
+        if not span.startswith("envace-sdk ") or "|" in span or "<" in span:
+            continue
+        words = re.sub(r"[…]|\b[A-Z]{2,}\b", "x", span).split()[1:]
+        named = []
+        for word in words:
+            if not re.fullmatch(r"[a-z-]+", word) or word.startswith("-"):
+                break
+            named.append(word)
+        check_cli([*named[:2], "--help"] if named else ["--help"])
+
+
+def options_of_scripts():
+    files = [*ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("examples/**/*.py")]
+    return {option for file in files for option in re.findall(r'"(--[a-z-]+)"', file.read_text(encoding="utf-8"))}
