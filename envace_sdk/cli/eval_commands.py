@@ -27,6 +27,7 @@ Examples:
   envace-sdk eval fidelity --tools twin/ --recordings heldout.jsonl
   envace-sdk eval fidelity --tools twin/ --recordings heldout.jsonl --loop both --html report.html
   envace-sdk eval fidelity --tools twin/ --recordings heldout.jsonl --gate 0.8
+  envace-sdk eval fidelity --tools twin/ --recordings heldout.jsonl --json > fidelity.json
 """,
 )
 def evaluate() -> None:
@@ -61,6 +62,9 @@ Exit codes:
 @click.option("--episodes", type=click.IntRange(min=1), metavar="N", help="Play the first N episodes only.")
 @click.option("--gate", type=click.FloatRange(0, 1), metavar="SHARE", help="Exit with 1 if the fidelity is below it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@click.option(
+    "--worst", type=click.IntRange(min=0), default=30, show_default=True, help="Worst answers in the JSON and the page."
+)
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Also write a page.")
 def fidelity(
     source: str,
@@ -71,6 +75,7 @@ def fidelity(
     episodes: int | None,
     gate: float | None,
     as_json: bool,
+    worst: int,
     html: Path | None,
 ) -> None:
     """Replay held-out recordings, each episode against a fresh world, and score the answers.
@@ -101,11 +106,13 @@ def fidelity(
     reports = [_examined(exam, players, each, only) for each in loops]
     fidelities = [found[0].overall.fidelity or 0.0 for found in reports]
     if as_json:
-        click.echo(json.dumps(_document(environment.toolset.name, exam, reports, gate), ensure_ascii=False, indent=2))
+        click.echo(
+            json.dumps(_document(environment.toolset.name, exam, reports, gate, worst), ensure_ascii=False, indent=2)
+        )
     else:
         _print(environment.toolset.name, exam, reports)
     if html is not None:
-        _write_page(html, environment.toolset.name, reports)
+        _write_page(html, environment.toolset.name, reports, worst)
     if gate is not None:
         passed = min(fidelities) >= gate
         shown = ", ".join(f"{value:.3f} ({each} loop)" for each, value in zip(loops, fidelities, strict=True))
@@ -125,12 +132,23 @@ def _examined(exam: Exam, players: Sequence[Player], loop: Loop, only: Sequence[
         return asyncio.run(examine(exam, players, loop=loop, only=only, progress=lambda _: progress.advance(bar)))
 
 
-def _document(name: str, exam: Exam, reports: Sequence[Sequence[FidelityReport]], gate: float | None) -> object:
+def _document(
+    name: str, exam: Exam, reports: Sequence[Sequence[FidelityReport]], gate: float | None, worst: int
+) -> object:
+    from envace_sdk.evaluate import Worst
+
     document = {
         "toolset": name,
         "episodes": len(exam.episodes),
         "calls": sum(len(episode.calls) for episode in exam.episodes),
-        "loops": {found[0].loop: [report.as_json() for report in found] for found in reports},
+        "overlap": exam.overlap,
+        "loops": {
+            found[0].loop: [
+                {**found[0].as_json(), "worst": [Worst.of(case).as_json() for case in found[0].worst(worst)]},
+                *(report.as_json() for report in found[1:]),
+            ]
+            for found in reports
+        },
     }
     if gate is None:
         return document
@@ -138,11 +156,11 @@ def _document(name: str, exam: Exam, reports: Sequence[Sequence[FidelityReport]]
     return {**document, "gate": {"least": gate, "fidelity": min(fidelities), "passed": min(fidelities) >= gate}}
 
 
-def _write_page(path: Path, name: str, reports: Sequence[Sequence[FidelityReport]]) -> None:
+def _write_page(path: Path, name: str, reports: Sequence[Sequence[FidelityReport]], worst: int) -> None:
     from envace_sdk.evaluate import page
 
     try:
-        path.write_text(page(f"Fidelity of {name}", reports), encoding="utf-8", errors="backslashreplace")
+        path.write_text(page(f"Fidelity of {name}", reports, worst=worst), encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise click.ClickException(f"{path}: cannot be written: {error}") from error
 

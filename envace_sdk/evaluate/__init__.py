@@ -10,6 +10,7 @@ from .playing import Loop
 from .rehearsing import Rehearsing
 from .replays import CheckedReplay, ExactReplay, NearestReplay
 from .report import AXES, Bin, Case, FidelityReport, Layer, Scores
+from .result import Worst
 
 __all__ = [
     "AXES",
@@ -30,6 +31,7 @@ __all__ = [
     "Rehearsing",
     "Scores",
     "Session",
+    "Worst",
     "episodes_of",
     "examine",
     "fidelity",

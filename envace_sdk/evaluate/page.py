@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from envace_sdk.json import Json
 
-from .report import AXES, Case, FidelityReport, Scores
+from .report import AXES, FidelityReport, Scores
+from .result import Worst
 from .sides import Line, side_by_side
 
 __all__ = ["page"]
@@ -53,7 +54,7 @@ def page(title: str, loops: Sequence[Sequence[FidelityReport]], *, worst: int = 
 
 def _loop(reports: Sequence[FidelityReport], worst: int) -> str:
     first = reports[0]
-    cases = first.worst(worst)
+    cases = [Worst.of(case) for case in first.worst(worst)]
     return (
         f"<h2>{escape(first.loop.capitalize())} loop: {first.overall.calls} calls</h2>{_players(reports)}"
         f"<h2>By tool</h2>{_tools(first)}<h2>By layer</h2>{_layers(first)}<h2>Confidence</h2>{_calibration(first)}"
@@ -102,17 +103,16 @@ def _calibration(report: FidelityReport) -> str:
     return _table(["confidence", "calls", "mean confidence", "right"], rows)
 
 
-def _case(case: Case) -> str:
-    mark = case.mark
-    said = "an error" if mark.failed else "a success"
-    answered = "an error" if case.answer.played.result.is_error else "a success"
-    wrong = ", ".join(dict.fromkeys(mark.wrong)) or "nothing that could be known"
-    recorded, played = _side_by_side(case.answer.recorded, case.answer.value)
-    confidence = "" if mark.confidence is None else f", confidence {mark.confidence:.2f}"
+def _case(case: Worst) -> str:
+    said = "an error" if case.failed else "a success"
+    answered = "an error" if case.answered_error else "a success"
+    wrong = ", ".join(case.wrong) or "nothing that could be known"
+    recorded, played = _side_by_side(case.recorded, case.answered)
+    confidence = "" if case.confidence is None else f", confidence {case.confidence:.2f}"
     return (
-        f"<details><summary><b>{escape(mark.tool)}</b> {escape(_short(case.arguments))} "
+        f"<details><summary><b>{escape(case.tool)}</b> {escape(_short(case.arguments))} "
         f'<span class="dim">{escape(case.episode)}, call {case.position + 1}; '
-        f"layer {escape(mark.layer or '-')}{confidence}</span></summary>"
+        f"layer {escape(case.layer or '-')}{confidence}</span></summary>"
         f"<p>Recorded {said}, answered {answered}. Wrong: {escape(_cut(wrong, 500))}</p>"
         f"<pre>{escape(_pretty(case.arguments))}</pre>"
         f'<div class="pair"><div><b>recorded</b><pre>{recorded}</pre></div>'

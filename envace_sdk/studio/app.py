@@ -21,7 +21,7 @@ from envace_sdk.mcp_servers.address import Names
 from envace_sdk.mcp_servers.guards import HostGuard
 
 from . import approvals, fidelity, timeline, training, worlds
-from .examined import Examination
+from .examined import Examined
 from .forms import read_form
 from .ledgers import Ledgers
 from .pages import Pages
@@ -42,7 +42,8 @@ def build_app(
     ledgers: Ledgers,
     toolsets: Toolsets,
     runs: tuple[Path, ...] = (),
-    exam: Examination | None = None,
+    exam: Examined | None = None,
+    frozen: bool = False,
 ) -> Starlette:
     """The application.
 
@@ -54,9 +55,10 @@ def build_app(
         toolsets: what is shown of tools and worlds; closed with it too.
         runs: folders of training runs, or of folders of them.
         exam: of a toolset, against recordings.
+        frozen: whether its pages are kept in a file, where nothing can be asked for.
     """
     keys = Keys(token)
-    studio = Studio(keys, Pages(keys, by=by), ledgers, toolsets, runs, exam, by)
+    studio = Studio(keys, Pages(keys, by=by, frozen=frozen), ledgers, toolsets, runs, exam, by)
 
     async def enter(request: Request) -> Response:
         if keys.is_open:

@@ -10,12 +10,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from envace_sdk.evaluate.report import AXES
+from envace_sdk.evaluate.report import AXES, Bin
 from envace_sdk.guard.journal import SCORES
 from envace_sdk.guard.report import ToolReport, guard_report
 from envace_sdk.ledger import Entry, Ledger
 
-from .examined import Examination, pair
+from .examined import Examined, pair
 from .forms import Form, change
 from .studio import Studio
 from .timeline import run_link
@@ -84,18 +84,19 @@ class _Fidelity:
         exam, tool = self._exam(), request.query_params.get("tool", "")
         if exam.report is None:
             return RedirectResponse("/fidelity", status_code=303)
-        cases = [case for case in exam.report.worst(len(exam.report.cases)) if tool in ("", case.mark.tool)]
+        cases = [case for case in exam.report.worst if tool in ("", case.tool)]
         values = {
             "name": exam.name,
             "tool": tool,
             "scores": exam.report.tools.get(tool, exam.report.overall),
             "axes": AXES,
+            "bins": [one for one in exam.report.calibration.bins if one.calls] if not tool else [],
             "pairs": [pair(case) for case in cases[:_MOST_CASES]],
             "more": max(0, len(cases) - _MOST_CASES),
         }
         return self._page(request, "fidelity_exam.html", **values)
 
-    def _exam(self) -> Examination:
+    def _exam(self) -> Examined:
         if self._studio.exam is None:
             raise HTTPException(404, "The studio was started without --recordings.")
         return self._studio.exam
@@ -107,10 +108,10 @@ def _confidence(entry: Entry) -> float:
     return float(found) if isinstance(found, int | float) else 0.0
 
 
-def _bins(tool: ToolReport) -> list[dict[str, Any]]:
+def _bins(tool: ToolReport) -> list[Bin]:
     count = len(tool.record.bins)
     return [
-        {"least": place / count, "calls": calls, "confidence": total / calls, "accuracy": right / calls}
+        Bin(place / count, calls, total / calls, right / calls)
         for place, (calls, right, total) in enumerate(tool.record.bins)
         if calls
     ]

@@ -27,9 +27,15 @@ VIEWS: Final = (
 
 
 class Pages:
-    """Renders the studio's templates."""
+    """Renders the studio's templates.
 
-    def __init__(self, keys: Keys, *, by: str) -> None:
+    Args:
+        keys: that make form tokens.
+        by: whose answers the pages give.
+        frozen: whether the pages are kept in a file, where nothing can be asked for.
+    """
+
+    def __init__(self, keys: Keys, *, by: str, frozen: bool = False) -> None:
         self._keys = keys
         self._templates = Environment(
             loader=PackageLoader("envace_sdk.studio"),
@@ -40,7 +46,7 @@ class Pages:
         )
         self._templates.filters.update(shown.FILTERS)
         self._templates.tests["unset"] = lambda value: isinstance(value, Unset)
-        self._templates.globals.update(views=VIEWS, by=by, form_field=FIELD, is_open=keys.is_open)
+        self._templates.globals.update(views=VIEWS, by=by, form_field=FIELD, is_open=keys.is_open, frozen=frozen)
 
     def page(self, request: Request, name: str, status: int = 200, /, **values: Any) -> Response:
         """A template as a page, or as a part of one that asks for it again and again.

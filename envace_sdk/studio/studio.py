@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from envace_sdk.ledger import Ledger
 
-from .examined import Examination
+from .examined import Examined
 from .ledgers import Ledgers
 from .pages import Pages
 from .security import Keys
@@ -28,7 +28,7 @@ class Studio:
     toolsets: Toolsets
     runs: tuple[Path, ...]
     """Folders of training runs, or of folders of them."""
-    exam: Examination | None
+    exam: Examined | None
     by: str
     """Whose answers it writes."""
 

@@ -10,10 +10,25 @@ from pathlib import Path
 from typing import Any, Final
 
 from envace_sdk.errors import StoreError
+from envace_sdk.evaluate.curves import means
 
-__all__ = ["Points", "TrainingRun", "find_runs", "points"]
+__all__ = ["FIGURES", "TrainingRun", "find_runs", "points"]
 
-Points = list[tuple[float, float]]
+FIGURES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "Success": (("success", "eval/success"), "share of tasks"),
+    "Reward by role": (("reward/act", "reward/rehearse"), "mean reward"),
+    "Fidelity": (("eval/fidelity", "agreement"), "share of answers"),
+    "Entropy, nats per token": (("act/entropy", "rehearse/entropy"), "nats per token"),
+    "Turns that can be read": (("format/act", "format/rehearse"), "share of turns"),
+    "Turns of a trajectory": (("turns",), "turns"),
+    "Tokens by role": (("act/tokens", "rehearse/tokens"), "tokens"),
+    "Dropped: trajectories, and rows cut off": (("masked", "truncated_rows"), "count"),
+    "How trajectories end": (("ended/answered", "ended/malformed", "ended/truncated"), "share of trajectories"),
+    "Groups with something to learn from": (("learning_share",), "share of groups"),
+    "Gradient norm": (("grad_norm",), "norm"),
+    "Seconds per step": (("time/rollout_seconds", "time/seconds"), "seconds"),
+}
+"""What is drawn of a run: by title the metrics, and the unit that they share."""
 
 _METRICS: Final = "metrics.jsonl"
 _MANIFEST: Final = "run.json"
@@ -72,9 +87,15 @@ def find_runs(folders: Iterable[Path]) -> dict[str, TrainingRun]:
     return found
 
 
-def points(steps: Sequence[Mapping[str, Any]], name: str) -> Points:
-    """A curve: step and value, where the value can be drawn; thinned out where there are very many."""
-    every = [(float(one["step"]), float(one[name])) for one in steps if _is_figure(one.get(name))]
+def points(steps: Sequence[Mapping[str, Any]], name: str, *, smooth: int = 1) -> list[tuple[float, float]]:
+    """A curve: step and value, where the value can be drawn; thinned out where there are very many.
+
+    Args:
+        steps: the numbers of each step.
+        name: of the metric.
+        smooth: the points that each is made the mean of.
+    """
+    every = means([(float(one["step"]), float(one[name])) for one in steps if _is_figure(one.get(name))], smooth)
     stride = max(1, math.ceil(len(every) / _MOST_POINTS))
     return every[::stride]
 

@@ -10,25 +10,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from . import curves
-from .curves import Figure, figure
+from envace_sdk.evaluate import curves
+from envace_sdk.evaluate.curves import Figure, figure
+
 from .studio import Studio
-from .trained import TrainingRun, find_runs, points
+from .trained import FIGURES, TrainingRun, find_runs, points
 
 __all__ = ["routes"]
 
-_FIGURES: Final[Mapping[str, tuple[str, ...]]] = {
-    "Success": ("success", "eval/success"),
-    "Reward by role": ("reward/act", "reward/rehearse"),
-    "Fidelity": ("eval/fidelity", "agreement"),
-    "Entropy, nats per token": ("act/entropy", "rehearse/entropy"),
-    "Turns that can be read": ("format/act", "format/rehearse"),
-    "Turns of a trajectory": ("turns",),
-    "Tokens by role": ("act/tokens", "rehearse/tokens"),
-    "Dropped: trajectories, and rows cut off": ("masked", "truncated_rows"),
-    "How trajectories end": ("ended/answered", "ended/malformed", "ended/truncated"),
-    "Groups with something to learn from": ("learning_share",),
-}
 _MOST_OVERLAID: Final = 6
 
 
@@ -92,7 +81,7 @@ class _Training:
 
 def _figures(steps: Mapping[str, list[dict[str, Any]]]) -> list[Figure]:
     made = []
-    for title, names in _FIGURES.items():
+    for title, (names, _) in FIGURES.items():
         lines = {}
         for number, (run, found) in enumerate(steps.items()):
             for series, name in enumerate(names):

@@ -5,7 +5,7 @@ import pytest
 from furnished_studio import trained
 from studios import app, browser
 
-from envace_sdk.studio.curves import HEIGHT, WIDTH, figure
+from envace_sdk.evaluate.curves import HEIGHT, WIDTH, figure
 from envace_sdk.studio.trained import points
 
 

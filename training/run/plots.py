@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Final
 
-from envace_sdk.evaluate.ticks import ticks
+from envace_sdk.evaluate.curves import HEIGHT, WIDTH, Points, figure
 
 __all__ = ["Points", "plot"]
 
-Points = Sequence[tuple[float, float]]
-
-_WIDTH, _HEIGHT = 540, 240
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 14, 30
 _COLOURS: Final = ("#2f6fb3", "#c8553d", "#3a8a4d", "#8a5aa8", "#b8860b", "#4a9a9a")
 _SMOOTH: Final = 7
 """Points that a smoothed line takes the mean of."""
@@ -28,49 +23,28 @@ def plot(title: str, curves: Mapping[str, Points], *, smooth: bool = False) -> s
         curves: by name, points of finite numbers, in the order of x.
         smooth: draw the points faintly, and a running mean over them.
     """
-    shown = {name: points for name, points in curves.items() if points}
-    if not shown:
+    named = {(0, place, name): points for place, (name, points) in enumerate(curves.items())}
+    drawn = figure(title, named, smooth=_SMOOTH if smooth else 1)
+    if drawn is None:
         return ""
-    xs = [x for points in shown.values() for x, _ in points]
-    ys = [y for points in shown.values() for _, y in points]
-    across, up = ticks(min(xs), max(xs)), ticks(min(ys), max(ys))
-
-    def place(x: float, y: float) -> str:
-        right = _LEFT + (x - across[0]) / (across[-1] - across[0]) * (_WIDTH - _LEFT - _RIGHT)
-        down = _HEIGHT - _BOTTOM - (y - up[0]) / (up[-1] - up[0]) * (_HEIGHT - _TOP - _BOTTOM)
-        return f"{right:.1f},{down:.1f}"
-
-    parts = []
-    for tick in up:
-        at = place(across[0], tick).partition(",")[2]
-        parts.append(f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{at}" y2="{at}"/>')
-        parts.append(f'<text x="{_LEFT - 6}" y="{at}" dy=".35em" text-anchor="end">{tick:g}</text>')
-    for tick in across:
-        at = place(tick, up[0]).partition(",")[0]
-        parts.append(f'<text x="{at}" y="{_HEIGHT - 10}" text-anchor="middle">{tick:g}</text>')
+    left, right = drawn.across[0][0], drawn.across[-1][0]
+    parts = [
+        f'<line class="grid" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
+        f'<text x="{float(left) - 6}" y="{y}" dy=".35em" text-anchor="end">{words}</text>'
+        for y, words in drawn.up
+    ]
+    parts += [f'<text x="{x}" y="{HEIGHT - 8}" text-anchor="middle">{words}</text>' for x, words in drawn.across]
     legend = []
-    for colour, (name, points) in zip(_COLOURS * len(shown), shown.items(), strict=False):
-        line = _means(points) if smooth else points
-        if smooth:
-            dots = "".join(
-                f'<circle cx="{x}" cy="{y}" r="1.6"/>' for x, y in (place(*point).split(",") for point in points)
-            )
+    for place, curve in enumerate(drawn.curves):
+        colour = _COLOURS[place % len(_COLOURS)]
+        if curve.points:
+            dots = "".join(f'<circle cx="{x}" cy="{y}" r="1.6"/>' for x, y in curve.points)
             parts.append(f'<g fill="{colour}" opacity=".35">{dots}</g>')
-        path = " ".join(place(*point) for point in line)
-        if len(line) == 1:
-            x, y = place(*line[0]).split(",")
-            parts.append(f'<circle cx="{x}" cy="{y}" r="3" fill="{colour}"/>')
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
-        legend.append(f'<span style="color:{colour}">&#9632;</span> {escape(name)}')
+        if " " not in curve.path:
+            parts.append(f'<circle cx="{curve.dot[0]}" cy="{curve.dot[1]}" r="3" fill="{colour}"/>')
+        parts.append(f'<polyline points="{curve.path}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
+        legend.append(f'<span style="color:{colour}">&#9632;</span> {escape(curve.label)}')
     return (
         f"<figure><figcaption><b>{escape(title)}</b> {' &nbsp; '.join(legend)}</figcaption>"
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}">{"".join(parts)}</svg></figure>'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">{"".join(parts)}</svg></figure>'
     )
-
-
-def _means(points: Points) -> list[tuple[float, float]]:
-    found = []
-    for place, (x, _) in enumerate(points):
-        window = [y for _, y in points[max(0, place - _SMOOTH + 1) : place + 1]]
-        found.append((x, math.fsum(window) / len(window)))
-    return found
