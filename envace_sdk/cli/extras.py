@@ -13,7 +13,8 @@ __all__ = ["listening_address", "load"]
 
 
 _NEEDED: Final = {
-    "mcp": ("mcp", "starlette", "uvicorn"),
+    "mcp": ("mcp", "prometheus_client", "starlette", "uvicorn"),
+    "plot": ("matplotlib",),
     "studio": ("jinja2", "starlette", "uvicorn"),
     "train": ("torch", "transformers", "accelerate", "safetensors", "tensorboard"),
 }

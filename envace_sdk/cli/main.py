@@ -28,11 +28,13 @@ COMMANDS: Final = {
     "learn": ("envace_sdk.cli.learn_command:learn", "Mine a toolset's dynamics from recordings."),
     "models": ("envace_sdk.cli.models_commands:models", "Fetch and try the language models that rehearse."),
     "ledger": ("envace_sdk.cli.ledger_commands:ledger", "Look into the audit trail; verify, export and erase."),
+    "plot": ("envace_sdk.cli.plot_command:plot", "Draw training curves or fidelity into an SVG or PNG."),
     "record": ("envace_sdk.cli.record_command:record", "Record a real MCP server, for its twin."),
     "recordings": (
         "envace_sdk.cli.recordings_commands:recordings",
         "Look into recordings and traces, and convert them.",
     ),
+    "report": ("envace_sdk.cli.report_command:report", "Write the studio's views of a run into one HTML file."),
     "serve": ("envace_sdk.cli.serve_command:serve", "Serve rehearsed tools to any MCP client."),
     "studio": ("envace_sdk.cli.studio_command:studio", "Look at everything in a browser, and answer approvals."),
     "tasks": ("envace_sdk.cli.tasks_commands:tasks", "Check a toolset's tasks, and make new ones."),

@@ -14,7 +14,7 @@ from . import shown
 from .forms import FIELD
 from .security import Keys
 
-__all__ = ["VIEWS", "Pages"]
+__all__ = ["VIEWS", "Pages", "templates"]
 
 VIEWS: Final = (
     ("Approvals", "/approvals"),
@@ -37,15 +37,7 @@ class Pages:
 
     def __init__(self, keys: Keys, *, by: str, frozen: bool = False) -> None:
         self._keys = keys
-        self._templates = Environment(
-            loader=PackageLoader("envace_sdk.studio"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.filters.update(shown.FILTERS)
-        self._templates.tests["unset"] = lambda value: isinstance(value, Unset)
+        self._templates = templates()
         self._templates.globals.update(views=VIEWS, by=by, form_field=FIELD, is_open=keys.is_open, frozen=frozen)
 
     def page(self, request: Request, name: str, status: int = 200, /, **values: Any) -> Response:
@@ -61,3 +53,17 @@ class Pages:
         made = {"path": request.url.path, "token": self._keys.form_token(session) if session else "", **values}
         text = self._templates.get_template(name).render(made)
         return HTMLResponse(text.encode(errors="backslashreplace"), status)
+
+
+def templates() -> Environment:
+    """The templates, with all that shows values."""
+    found = Environment(
+        loader=PackageLoader("envace_sdk.studio"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters.update(shown.FILTERS)
+    found.tests["unset"] = lambda value: isinstance(value, Unset)
+    return found

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from envace_sdk.json import Json
 from envace_sdk.tools.finding import printable
 
-__all__ = ["FILTERS", "MOST_CHANGES", "Change", "Field", "block", "changes", "pretty"]
+__all__ = ["FILTERS", "MOST_CHANGES", "Change", "Field", "block", "changes", "line", "pretty"]
 
 _LINE: Final = 240
 _BLOCK: Final = 20_000
@@ -59,11 +59,11 @@ def _change(one: Mapping[str, Any]) -> Change:
     fields = one.get("fields")
     members = list(fields.items()) if isinstance(fields, Mapping) else []
     shown = tuple(
-        Field(_line(path), _side(sides, "before"), _side(sides, "after"))
+        Field(line(path), _side(sides, "before"), _side(sides, "after"))
         for path, sides in members[:_MOST_FIELDS]
         if isinstance(sides, Mapping)
     )
-    name = _line(f"{one.get('collection', '')}/{one.get('key', '')}")
+    name = line(f"{one.get('collection', '')}/{one.get('key', '')}")
     return Change(
         kind if kind in _MARKS else "unknown", _MARKS.get(kind, "?"), name, shown, max(0, len(members) - _MOST_FIELDS)
     )
@@ -73,7 +73,7 @@ def _side(sides: Mapping[str, Any], name: str) -> str | None:
     return _compact(sides[name]) if name in sides else None
 
 
-def _line(value: Any) -> str:
+def line(value: Any) -> str:
     """Text on one line."""
     return printable(_cut(str(value), _LINE))
 
@@ -90,7 +90,7 @@ def pretty(value: Json) -> str:
 
 def _compact(value: Json) -> str:
     """JSON on one line."""
-    return _line(json.dumps(value, ensure_ascii=False, default=str))
+    return line(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _moment(at: datetime) -> str:
@@ -119,7 +119,7 @@ def _cut(text: str, length: int) -> str:
 
 
 FILTERS: Final[dict[str, Callable[..., str]]] = {
-    "line": _line,
+    "line": line,
     "block": block,
     "pretty": pretty,
     "compact": _compact,

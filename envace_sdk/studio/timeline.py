@@ -17,10 +17,12 @@ from envace_sdk.ledger import Ledger, Run
 from .studio import Studio
 from .turns import turns
 
-__all__ = ["routes", "run_link"]
+__all__ = ["PAGE", "is_own", "routes", "run_link"]
 
 _MOST_RUNS: Final = 200
-_PAGE: Final = 200
+PAGE: Final = 200
+"""Turns of a page."""
+
 _OWN: Final = (SCORES, "guard/")
 """How the names of runs begin in which the guard keeps accounts of its own."""
 
@@ -41,7 +43,7 @@ class _Timeline:
         """The runs, the newest first."""
         ledger = self._studio.ledgers.get()
         every = [] if ledger is None else ledger.runs()
-        kept = [run for run in reversed(every) if not run.name.startswith(_OWN)]
+        kept = [run for run in reversed(every) if not is_own(run.name)]
         shown = [] if ledger is None else [_row(ledger, run) for run in kept[:_MOST_RUNS]]
         values = {"runs": shown, "more": max(0, len(kept) - _MOST_RUNS), "place": self._studio.ledgers.place}
         return self._studio.pages.page(request, "runs.html", **values)
@@ -51,13 +53,13 @@ class _Timeline:
         ledger, run = self._studio.ledger(), _name(request)
         length = _length(ledger, run)
         after = _after(request, length)
-        found = turns(ledger, islice(ledger.entries(run, after=after), _PAGE))
+        found = turns(ledger, islice(ledger.entries(run, after=after), PAGE))
         last = found[-1].seq if found else after
         values = {
             "run": run,
             "turns": found,
             "length": length,
-            "earlier": run_link(run, max(0, after - _PAGE)) if after else "",
+            "earlier": run_link(run, max(0, after - PAGE)) if after else "",
             "later": run_link(run, last) if last < length else "",
             "news": f"/runs/news?{urlencode({'name': run, 'after': last}, errors='surrogatepass')}",
         }
@@ -68,13 +70,18 @@ class _Timeline:
         run = _name(request)
         length = _length(self._studio.ledger(), run)
         after = _after(request, length)
-        values = {"count": length - after, "link": run_link(run, max(0, length - _PAGE)), "last": length}
+        values = {"count": length - after, "link": run_link(run, max(0, length - PAGE)), "last": length}
         return self._studio.pages.page(request, "run_news.html", **values)
 
 
 def _row(ledger: Ledger, run: Run) -> dict[str, Any]:
     last = next(ledger.entries(run.name, after=run.length - 1), None)
     return {"name": run.name, "length": run.length, "last": last, "link": run_link(run.name)}
+
+
+def is_own(run: str) -> bool:
+    """Whether a run is one in which the guard keeps accounts of its own."""
+    return run.startswith(_OWN)
 
 
 def run_link(run: str, after: int = 0) -> str:

@@ -94,6 +94,11 @@ class Toolsets:
         return sorted({*self._opened, *self._waiting})
 
     @property
+    def stored(self) -> list[str]:
+        """The names of toolsets of which the store holds worlds. Raises: StoreError."""
+        return [] if self._store is None else sorted({one.toolset for one in self._store.worlds()})
+
+    @property
     def only(self) -> Opened | None:
         """The toolset that was named, where it is the only one."""
         return next(iter(self._opened.values())) if len(self._opened) == 1 and not self._waiting else None

@@ -12,7 +12,7 @@ from typing import Any, Final
 from envace_sdk.errors import StoreError
 from envace_sdk.evaluate.curves import means
 
-__all__ = ["FIGURES", "TrainingRun", "find_runs", "points"]
+__all__ = ["FIGURES", "MOST_OVERLAID", "NO_RUN", "TrainingRun", "find_runs", "points"]
 
 FIGURES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "Success": (("success", "eval/success"), "share of tasks"),
@@ -30,6 +30,10 @@ FIGURES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
 }
 """What is drawn of a run: by title the metrics, and the unit that they share."""
 
+MOST_OVERLAID: Final = 6
+"""Runs that are drawn over each other: colours that can be told apart are few."""
+
+NO_RUN: Final = "{}: no training run lies in it: there is no metrics.jsonl in it or below it"
 _METRICS: Final = "metrics.jsonl"
 _MANIFEST: Final = "run.json"
 _WARMUP: Final = "warmup"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -14,11 +14,9 @@ from envace_sdk.evaluate import curves
 from envace_sdk.evaluate.curves import Figure, figure
 
 from .studio import Studio
-from .trained import FIGURES, TrainingRun, find_runs, points
+from .trained import FIGURES, MOST_OVERLAID, TrainingRun, find_runs, points
 
 __all__ = ["routes"]
-
-_MOST_OVERLAID: Final = 6
 
 
 def routes(studio: Studio) -> list[Route]:
@@ -37,7 +35,7 @@ class _Training:
         """The runs, and curves of those that are chosen; of the first where none is."""
         found = find_runs(self._studio.runs)
         chosen = [name for name in request.query_params.getlist("run") if name in found] or list(found)[:1]
-        chosen = list(dict.fromkeys(chosen))[:_MOST_OVERLAID]
+        chosen = list(dict.fromkeys(chosen))[:MOST_OVERLAID]
         steps = {name: found[name].steps() for name in chosen}
         rows = [
             {"name": name, "model": run.model, "number": chosen.index(name) if name in chosen else None}
@@ -52,7 +50,7 @@ class _Training:
             "figures": _figures(steps),
             "width": curves.WIDTH,
             "height": curves.HEIGHT,
-            "most": _MOST_OVERLAID,
+            "most": MOST_OVERLAID,
         }
         return self._studio.pages.page(request, "training.html", **values)
 
