@@ -18,7 +18,7 @@ from envace_sdk.world.clock import clock_text
 from envace_sdk.world.state import State
 
 from .base import Layer, Outcome, Rehearsal
-from .fixtures import call_digest
+from .histories import call_digest
 
 __all__ = ["answered_again", "forgotten", "with_answer"]
 

@@ -29,7 +29,8 @@ from .again import forgotten
 from .base import Rehearsal, Rehearser, Teachable
 from .dynamics import DynamicsRehearser
 from .faults import deliver
-from .fixtures import FixtureRehearser, note_changes
+from .fixtures import FixtureRehearser
+from .histories import note_changes
 from .keyschemas import KeySchemas
 from .ladder import Ladder
 from .precedents import Precedents
@@ -82,7 +83,7 @@ class Environment:
         observed = FixtureRehearser(everything, tools, self.dynamics, interpreter, self.recorded.matching)
         self._observed = observed
         self.start = observed.learn(start or State.start(dynamics=self.dynamics))
-        writing = frozenset(name for name in tools if observed.changes(ToolCall(name)))
+        writing = frozenset(name for name in tools if observed.histories.changes(ToolCall(name)))
         calls = (*self.fixtures, *(fixture for fixture in precedents if fixture.is_call))
         self.seen = calls
         """Every observed call that is known here: fixtures, and precedents."""

@@ -1,9 +1,8 @@
 """The fixture layer: what was observed is answered again, as long as it is still true.
 
-A fixture is true while nothing it read has been written since. To tell, every write adds to the *history* of what it
-wrote (an entity, its collection, the world), a digest chained from call to call. At load the recorded writes are
-applied once, in order, and each fixture notes the history of what it read at that moment; it answers whenever the
-live world has the same one. So a fixture holds again after the same recorded writes, on any fork, and after a reset.
+A fixture is true while nothing it read has been written since. At load the recorded writes are applied once, in order,
+and each fixture notes the history of what it read at that moment (`histories`); it answers whenever the live world has
+the same one. So a fixture holds again after the same recorded writes, on any fork, and after a reset.
 
 Of tools whose effect is unknown, the recorded order is all that is known to hold. Called in another one, they answer
 as they did when recorded all the same, with less confidence: nothing else speaks of them (`RecalledRehearser`).
@@ -11,57 +10,35 @@ as they did when recorded all the same, with less confidence: nothing else speak
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from envace_sdk.errors import DynamicsError
-from envace_sdk.evidence.canonical import digest
 from envace_sdk.json import Json
 from envace_sdk.recordings import Client, Matching, explain_miss
 from envace_sdk.tools.fixture import TOOL_CALL, Fixture
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
-from envace_sdk.world.absorb import amend, shown_entities
+from envace_sdk.world.absorb import amend
 from envace_sdk.world.answer import Touch
-from envace_sdk.world.diff import diff
 from envace_sdk.world.dynamics import Dynamics
 from envace_sdk.world.interpret import Answer, Interpreter
-from envace_sdk.world.keys import key_text
 from envace_sdk.world.observing import Observer, minted_key, writes
 from envace_sdk.world.state import State
 
 from .agreement import Agreement
 from .base import Context, Outcome, Rehearsal
+from .found import Found
+from .histories import EVERYTHING, UNKNOWN, Histories, call_digest, history_of, times_called
 from .replayed import Replayed
 from .soundness import Soundness
 
-__all__ = ["RECALLED", "FixtureRehearser", "call_digest", "note_changes", "place_of"]
+__all__ = ["RECALLED", "FixtureRehearser", "place_of"]
 
-EVERYTHING = "*"
-UNKNOWN = "?"
-"""Scope of writes by tools of which no rule says what they change: whoever reads anything depends on it."""
 _VAGUE = frozenset({EVERYTHING, UNKNOWN})
 _HALF = 0.5
 RECALLED = 0.7
 """Confidence in what was recorded of a tool of unknown effect, in another order."""
-
-
-def call_digest(call: ToolCall) -> str:
-    """A digest of the tool and its arguments, whatever the order of their keys."""
-    text = json.dumps([call.name, call.arguments], sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
-
-
-def note_changes(before: State, after: State) -> State:
-    """`after` with what no call changed in the history of what it touches: recordings of it do not hold there."""
-    changed = diff(before, after)
-    if not changed:
-        return after
-    mark = digest([[change.name, after.get(change.collection, change.key)] for change in changed])
-    scopes = {EVERYTHING, *(c.collection for c in changed), *(c.name for c in changed)}
-    return after.replace(history=after.history.update(dict.fromkeys(sorted(scopes), mark)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +70,13 @@ class FixtureRehearser:
         self._fixtures = tuple(fixtures)
         self.is_recorded = any(fixture.call.client is not None for fixture in fixtures)
         """Whether a recorder made any of the fixtures: then a call without one is worth a word."""
-        self._found: set[tuple[str, str]] = set()
-        """Entities that are known from recordings alone."""
         self._soundness = Soundness(tools)
         self._essences: dict[tuple[str, str], list[tuple[str, Json]]] = {}
-        self._farsighted: frozenset[str] = frozenset()
-        """Tools that read more than their rules say: any write may change what they answer."""
+        self.histories = Histories(tools, dynamics, interpreter, self._run)
         self._replayed: Replayed | None = None
         self._agreement: Agreement | None = None
         self.open: Container[str] = ()
         """Tools whose recordings a layer below compares."""
-        self._restless: frozenset[str] = frozenset()
-        """Tools whose answers change by themselves: they tell the time, or count their calls."""
 
     def learn(self, start: State) -> State:
         """Note what each fixture read, and return the start state with the entities that recordings show were there.
@@ -114,14 +86,15 @@ class FixtureRehearser:
         episodes: dict[str, list[Fixture]] = {}
         for fixture in self._fixtures:
             episodes.setdefault(fixture.episode, []).append(fixture)
+        found = Found(self._tools, self._dynamics, self.after)
         for episode in episodes.values():
-            start = self._found_at_start(episode, start)
+            start = found.at_start(episode, start)
         self._observe(episodes.values(), start)
         if contradicted := self._contradicted():
-            self._farsighted = contradicted
+            self.histories.farsighted = contradicted
             self._observe(episodes.values(), start)
         if contradicted := self._contradicted(at_all=True):
-            self._restless = contradicted
+            self.histories.restless = contradicted
             self._observe(episodes.values(), start)
         self._replayed = self.replay(self._fixtures, start)
         return start
@@ -133,10 +106,11 @@ class FixtureRehearser:
     def _proven(self, tool: str) -> float | None:
         return None if self._replayed is None else self._replayed.proven(tool)
 
-    def changes(self, call: ToolCall) -> bool:
-        """Whether a call may change the world, as far as its rule, its hint and the recordings say."""
-        rule = self._dynamics.tools.get(call.name)
-        return call.name in self._restless or writes(self._tools[call.name], rule)
+    def advance(self, before: State, after: State, call: ToolCall, written: frozenset[Touch] | None = None) -> State:
+        """`after` with this call in the history of everything it wrote, if there are recordings to which it matters."""
+        if not self._held:
+            return after
+        return self.histories.advance(before, after, call, self._key(TOOL_CALL, call), written)
 
     def _observe(self, episodes: Iterable[Sequence[Fixture]], start: State) -> None:
         self._held = {}
@@ -144,9 +118,9 @@ class FixtureRehearser:
             state = start
             for fixture in sorted(episode, key=lambda f: f.position):
                 is_known = fixture.is_call and fixture.call.name in self._tools
-                scopes = self._reads(fixture.call, state) if is_known else (UNKNOWN, EVERYTHING)
+                scopes = self.histories.reads(fixture.call, state) if is_known else (UNKNOWN, EVERYTHING)
                 key = self._key(fixture.method, fixture.call)
-                self._held.setdefault(key, []).append(_Held(fixture, scopes, _history(state, scopes)))
+                self._held.setdefault(key, []).append(_Held(fixture, scopes, history_of(state, scopes)))
                 if is_known and not fixture.result.is_error:
                     state = self.advance(state, self.after(fixture, state), fixture.call)
 
@@ -174,7 +148,7 @@ class FixtureRehearser:
         true = [
             held.fixture
             for held in self._held.get(self._key(method, call), ())
-            if _history(state, held.scopes) == held.history and self._soundness.holds(held.fixture)
+            if history_of(state, held.scopes) == held.history and self._soundness.holds(held.fixture)
         ]
         return _nearest(true, call.client)
 
@@ -188,7 +162,7 @@ class FixtureRehearser:
         alike = _likeness(nearest, call.client)
         series = [f for f in held if f.episode == nearest.episode and _likeness(f, call.client) == alike]
         series.sort(key=lambda f: f.position)
-        found = series[min(int(state.history.get(_times(key), "0")), len(series) - 1)]
+        found = series[min(times_called(state, key), len(series) - 1)]
         return found if self._soundness.holds(found) else None
 
     def outranks_rule(self, call: ToolCall, state: State) -> bool:
@@ -200,7 +174,7 @@ class FixtureRehearser:
         rule = self._dynamics.tools.get(call.name)
         if (self._proven(call.name) or 0.0) >= RECALLED:
             return False
-        if call.name in self._restless:
+        if call.name in self.histories.restless:
             return True
         if rule is None or rule.effect == "opaque" or rule.confidence >= RECALLED:
             return False
@@ -262,35 +236,11 @@ class FixtureRehearser:
         after = self.after(fixture, state)
         if fixture.result.is_error:
             return after
-        if self.changes(fixture.call):
+        if self.histories.changes(fixture.call):
             return self.advance(state, after, fixture.call).tick()
         rule = self._dynamics.tools.get(fixture.call.name)
         after = amend(fixture.result.value(), rule, self._dynamics, after)
         return after if after is state else after.replace(version=state.version + 1)
-
-    def advance(self, before: State, after: State, call: ToolCall, written: frozenset[Touch] | None = None) -> State:
-        """`after` with this call in the history of everything it wrote."""
-        if not self._held:
-            return after
-        rule = self._dynamics.tools.get(call.name)
-        if not self.changes(call):
-            return after
-        scopes = set()
-        if rule is None or rule.effect == "opaque" or call.name in self._restless:
-            scopes.add(UNKNOWN)
-            times = _times(self._key(TOOL_CALL, call))
-            after = after.replace(history=after.history.set(times, str(int(after.history.get(times, "0")) + 1)))
-        if written is None:
-            written = frozenset((change.collection, change.key) for change in diff(before, after))
-        for collection, key in written:
-            scopes |= {collection, f"{collection}/{key}"}
-        if not scopes:
-            return after
-        link = call_digest(call)
-        history = after.history.update(
-            {scope: _chain(after.history.get(scope, ""), link) for scope in (*scopes, EVERYTHING)}
-        )
-        return after.replace(history=history)
 
     def after(self, fixture: Fixture, state: State) -> State:
         """The state after a recorded call: what its rule changes, corrected by what its recorded answer shows."""
@@ -300,27 +250,6 @@ class FixtureRehearser:
         return self._observer.after(
             self._tools[call.name], call.arguments, fixture.result.value(), state, Random(call_digest(call))
         )
-
-    def _found_at_start(self, episode: Sequence[Fixture], start: State) -> State:
-        touched: set[tuple[str, str]] = set()
-        state = start
-        for fixture in sorted(
-            (f for f in episode if f.is_call and f.call.name in self._tools), key=lambda f: f.position
-        ):
-            call, rule = fixture.call, self._dynamics.tools.get(fixture.call.name)
-            changing = writes(self._tools[call.name], rule)
-            if not changing and not fixture.result.is_error:
-                for collection, key, shown in shown_entities(fixture.result.value(), rule, self._dynamics):
-                    held = start.get(collection, key)
-                    if (collection, key) in touched or (held is not None and (collection, key) not in self._found):
-                        continue
-                    self._found.add((collection, key))
-                    start = start.put(collection, key, shown if held is None else {**shown, **held})
-            after = self.after(fixture, state)
-            if changing:
-                touched |= {(change.collection, change.key) for change in diff(state, after)}
-            state = after
-        return start
 
     def _key(self, method: str, call: ToolCall) -> str:
         return self._matching.key(method, _params(method, call), call.inputs)
@@ -354,22 +283,6 @@ class FixtureRehearser:
         minted = None if fixture.result.is_error else minted_key(rule, self._dynamics, fixture.result.value())
         return self._run(fixture.call, state, minted)
 
-    def _reads(self, call: ToolCall, state: State) -> tuple[str, ...]:
-        """The scopes whose history decides whether an answer to this call is still true."""
-        rule = self._dynamics.tools.get(call.name)
-        if call.name in self._farsighted:
-            return (UNKNOWN, EVERYTHING)
-        answer = None if rule is None else self._run(call, state)
-        if answer is not None:
-            scopes = {name if key is None else f"{name}/{key}" for name, key in answer.touched}
-            if answer.rule.effect == "create":
-                scopes.add(str(answer.rule.collection))
-            return (UNKNOWN, *sorted(scopes))
-        if rule is None or rule.collection is None:
-            return (UNKNOWN, EVERYTHING)
-        key = self._interpreter.key(self._tools[call.name], call.arguments, state)
-        return (UNKNOWN, rule.collection if key is None else f"{rule.collection}/{key_text(key)}")
-
 
 def place_of(fixture: Fixture) -> str:
     """Where a fixture is found in the recordings, in words."""
@@ -380,22 +293,9 @@ def _params(method: str, call: ToolCall) -> Mapping[str, Json]:
     return {"name": call.name, "arguments": call.arguments} if method == TOOL_CALL else call.arguments
 
 
-def _times(key: str) -> str:
-    """Where the history holds how often a call of unknown effect was made."""
-    return f"#{key}"
-
-
 def _likeness(fixture: Fixture, client: Client | None) -> int:
     return 0 if client is None or fixture.call.client is None else fixture.call.client.likeness(client)
 
 
 def _nearest(fixtures: Sequence[Fixture], client: Client | None) -> Fixture | None:
     return max(fixtures, key=lambda fixture: _likeness(fixture, client), default=None)
-
-
-def _history(state: State, scopes: Sequence[str]) -> tuple[str, ...]:
-    return tuple(state.history.get(scope, "") for scope in scopes)
-
-
-def _chain(previous: str, digest: str) -> str:
-    return hashlib.blake2b(f"{previous}|{digest}".encode(), digest_size=12).hexdigest()

@@ -18,7 +18,8 @@ from envace_sdk.world.state import State
 from .again import answered_again, with_answer
 from .base import Context, Rehearsal, Rehearser
 from .faults import refused, spoiled
-from .fixtures import FixtureRehearser, call_digest
+from .fixtures import FixtureRehearser
+from .histories import call_digest
 from .history import remembered
 from .precedents import Precedents
 from .starts import Starts
@@ -80,7 +81,7 @@ class Ladder:
             return self._refused(tool, call, state)
         if faults is None:
             return await self._answered(call, tool, state, history)
-        strike = faults.strike(call, state, writes=self._fixtures.changes(call))
+        strike = faults.strike(call, state, writes=self._fixtures.histories.changes(call))
         if (refusal := refused(strike, call)) is not None:
             return refusal
         return spoiled(await self._answered(call, tool, strike.state, history), strike, tool, call)
@@ -89,7 +90,7 @@ class Ladder:
         self, call: ToolCall, tool: Tool, state: State, history: Sequence[tuple[ToolCall, ToolResult]]
     ) -> Rehearsal:
         """By the first layer that can."""
-        is_read = self._keeps_reads and not self._fixtures.changes(call)
+        is_read = self._keeps_reads and not self._fixtures.histories.changes(call)
         if is_read and (again := answered_again(call, state)) is not None:
             return again
         begun = self._starts.laid(call, state)
@@ -137,7 +138,7 @@ class Ladder:
             after = absorb(rehearsal.result.value(), rule, self._dynamics, after)
         told = rehearsal.fixture.episode if rehearsal.fixture is not None else rehearsal.told
         after = self._precedents.note(after, call, rehearsal.result, told)
-        changing = self._fixtures.changes(call) and not rehearsal.result.is_error
+        changing = self._fixtures.histories.changes(call) and not rehearsal.result.is_error
         if changing:
             if self._keeps_calls:
                 after = remembered(after, call, rehearsal.result)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from envace_sdk.errors import TaskError, UnknownToolError, WorldError
 from envace_sdk.rehearse.environment import Environment
-from envace_sdk.rehearse.fixtures import note_changes
+from envace_sdk.rehearse.histories import note_changes
 from envace_sdk.tools.model import ToolCall, ToolResult
 from envace_sdk.world.keys import key_of, key_text
 from envace_sdk.world.plain import check_json

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from .phrasals import phrasal
+from .drafts import MANY_OF, PARTS, TAILS, Draft, is_clear, read_drafts
 from .verbs import is_half_nounish, is_nounish, known, leading, senses
-from .words import bag, base_verbs, is_plural, segments, singular
+from .words import bag, base_verbs, is_plural, singular
 
 __all__ = ["Name", "phrase", "read_names"]
 
@@ -19,17 +18,6 @@ DETERMINERS = bag(
     "specific single multiple many one several each every own full available batch bulk and or me us you it them"
 )
 _MANY = bag("all multiple many several batch bulk")
-_TAILS = bag("details detail info information summary overview data content contents")
-_PARTS = bag("fields attributes properties values")
-"""What an update may say that it changes: all of the thing, unless such parts are things of their own."""
-_MANY_OF = bag("list all history directory catalog catalogue roster listing listings timeline index feed")
-_JUNK = bag("api apis mcp rpc")
-_HOLDERS = _JUNK | bag("tool tools endpoint cmd svc service services controller handler manager resource client")
-_METHODS = (("post",), ("patch",))
-"""Methods of HTTP that are also nouns: `POST /tickets`."""
-_VERSION = re.compile(r"v\d+\w{0,6}")
-_SHARED = 0.6
-_NEARLY_ALL = 0.8
 
 
 @dataclass(frozen=True)
@@ -53,17 +41,6 @@ class Name:
     """Whether the noun is that of its namespace (`tickets.create`)."""
 
 
-@dataclass
-class _Draft:
-    words: tuple[str, ...]
-    context: tuple[tuple[str, ...], ...] = ()
-    shared: tuple[str, ...] = field(default=())
-    told: str = ""
-    """First word of the description."""
-    bare: bool = False
-    """Whether its one word is what is done to the subject of the catalogue, as far as the description tells."""
-
-
 def read_names(
     names: Sequence[str], openings: Sequence[str], objects: Sequence[tuple[str, ...]] | None = None
 ) -> list[Name]:
@@ -72,9 +49,7 @@ def read_names(
     `openings` are the words with which the tools' descriptions open, "" where there is none; `objects` are what they
     speak of.
     """
-    drafts = [_draft(levels, opening) for levels, opening in zip(_unflatten(names), openings, strict=True)]
-    _share(drafts)
-    _find_subject(drafts, objects or [()] * len(drafts))
+    drafts = read_drafts(names, openings, objects or [()] * len(names))
     counted = {singular(word) for draft in drafts for word in draft.words if is_plural(word)}
     places: list[int | None] = [_clear_verb(draft, counted) for draft in drafts]
     phrases = Counter(
@@ -96,101 +71,7 @@ def phrase(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(singular(word) for word in words if word not in DETERMINERS)
 
 
-def _unflatten(names: Sequence[str]) -> list[list[tuple[str, ...]]]:
-    """The levels of each name; `createnote` is two words when `deletenote` or `listnotes` says so too."""
-    levels = [segments(name) or [(name.lower(),)] for name in names]
-    splits: dict[int, list[tuple[str, str]]] = {}
-    heard: dict[str, set[str]] = {}
-    for number, level in enumerate(levels):
-        last = level[-1]
-        if len(last) == 1 and not known(last[0]):
-            word = last[0]
-            for cut in range(3, len(word) - 2):
-                for verb, noun in ((word[:cut], word[cut:]), (word[cut:], word[:cut])):
-                    if known(verb) and len(noun) > 2:
-                        splits.setdefault(number, []).append((verb, noun))
-                        heard.setdefault(singular(noun), set()).add(verb)
-    for number, options in splits.items():
-        verb, noun = max(options, key=lambda option: (len(heard[singular(option[1])]), len(option[1])))
-        if len(heard[singular(noun)]) > 1:
-            levels[number][-1] = (verb, noun)
-    return levels
-
-
-def _draft(levels: list[tuple[str, ...]], opening: str) -> _Draft:
-    cleaned = [*(_clean(level, _HOLDERS) for level in levels[:-1]), _clean(levels[-1], _JUNK)]
-    kept = [level for level in cleaned if level] or [levels[-1]]
-    words, context = phrasal(_without_articles(kept[-1])), kept[:-1]
-    if context and words[0].endswith("ed") and not known(words[0]):
-        words = (leading(words[0]) or words[0], *words[1:])  # parcel.registered
-    if not any(map(known, words)):
-        verbs = [level for level in context if len(level) == 1 and known(level[0]) and not is_nounish(level[0])]
-        verbs = verbs or [level for level in context[:1] if level in _METHODS]
-        if verbs:  # create/ticket
-            context.remove(verbs[-1])
-            words = verbs[-1] + words
-    return _Draft(words, tuple(context), told=opening)
-
-
-def _without_articles(words: tuple[str, ...]) -> tuple[str, ...]:
-    kept = tuple(word for word in words if word not in {"a", "an", "the"})
-    return kept or words
-
-
-def _clean(level: tuple[str, ...], junk: frozenset[str]) -> tuple[str, ...]:
-    words = list(level)
-    while words and (words[0] in junk or _VERSION.fullmatch(words[0])):
-        words.pop(0)
-    while words and (words[-1] in junk or _VERSION.fullmatch(words[-1])):
-        words.pop()
-    return tuple(words)
-
-
-def _share(drafts: list[_Draft]) -> None:
-    """Take the words off that most names start with: a namespace, or the one thing the toolset is about."""
-    for _ in range(3):
-        firsts = Counter(draft.words[0] for draft in drafts if len(draft.words) > 1)
-        if not firsts:
-            return
-        word, count = firsts.most_common(1)[0]
-        if count < min(3, len(drafts)) or count < 2 or count < _SHARED * len(drafts):
-            return
-        rests = [draft.words[1:] for draft in drafts if draft.words[0] == word and len(draft.words) > 1]
-        if known(word) and not (is_half_nounish(word) and all(_clear(rest[0]) or _clear(rest[-1]) for rest in rests)):
-            return
-        if any(draft.words == (word,) for draft in drafts):
-            return
-        for draft in drafts:
-            if draft.words[0] == word and len(draft.words) > 1:
-                draft.words = draft.words[1:]
-                draft.shared = (*draft.shared, word)
-
-
-def _find_subject(drafts: Sequence[_Draft], objects: Sequence[tuple[str, ...]]) -> None:
-    """Where nearly all names share a prefix, and the descriptions speak of its last noun, a lone word after it that
-    is no part of that noun is a verb: `telescope-slot.shift` -- Moves a slot.
-    """
-    prefixes = Counter(draft.context[-1] if draft.context else draft.shared for draft in drafts)
-    prefix, count = max(prefixes.items(), key=lambda found: found[1], default=((), 0))
-    if not prefix or count < 3 or count < _NEARLY_ALL * len(drafts):
-        return
-    head = singular(prefix[-1])
-    told = [words for words in objects if words]
-    if sum(head in words for words in told) * 2 < max(len(told), 3):
-        return
-    for draft, words in zip(drafts, objects, strict=True):
-        if len(draft.words) == 1 and (draft.context[-1] if draft.context else draft.shared) == prefix:
-            word = draft.words[0]
-            opens = word in base_verbs(draft.told) if draft.told else False
-            draft.bare = words[-1:] == (head,) and not is_plural(word) and (opens or word not in words)
-            draft.bare = draft.bare and word not in _TAILS | _MANY_OF | _PARTS
-
-
-def _clear(word: str) -> bool:
-    return known(word) and not is_half_nounish(word)
-
-
-def _clear_verb(draft: _Draft, counted: set[str]) -> int | None:
+def _clear_verb(draft: Draft, counted: set[str]) -> int | None:
     """The place of the verb where the name alone tells it; `counted` are things that some name has in the plural."""
     words = draft.words
     last = _last(words)
@@ -203,11 +84,11 @@ def _clear_verb(draft: _Draft, counted: set[str]) -> int | None:
     if last and words[last] in counted:  # draft_change, beside search_changes
         last -= 1
     for place in (0, last):
-        if _clear(words[place]):
+        if is_clear(words[place]):
             return place
     if is_half_nounish(words[0]) and known(words[0]) and not is_nounish(words[0]):
         return 0
-    middle = next((place for place in range(1, last) if _clear(words[place])), None)
+    middle = next((place for place in range(1, last) if is_clear(words[place])), None)
     if middle is not None:
         return middle
     if known(words[last]) and not is_nounish(words[last]):
@@ -220,7 +101,7 @@ def _last(words: Sequence[str]) -> int:
     return next((place for place, word in enumerate(words) if place and word in PREPOSITIONS), len(words)) - 1
 
 
-def _forget_namespaces(drafts: list[_Draft], places: Sequence[int | None]) -> None:
+def _forget_namespaces(drafts: list[Draft], places: Sequence[int | None]) -> None:
     """A shared first word is a namespace, not a thing, where nearly every name has a noun of its own."""
     shared = [(draft, place) for draft, place in zip(drafts, places, strict=True) if draft.shared]
     nounless = [draft for draft, place in shared if place is not None and not _noun_phrases(draft, place)]
@@ -229,7 +110,7 @@ def _forget_namespaces(drafts: list[_Draft], places: Sequence[int | None]) -> No
             draft.shared = ()
 
 
-def _noun_phrases(draft: _Draft, place: int) -> set[tuple[str, ...]]:
+def _noun_phrases(draft: Draft, place: int) -> set[tuple[str, ...]]:
     before, after = draft.words[:place], draft.words[place + 1 :]
     found = {phrase(_until_preposition(words)) for words in (before, after)}
     return {words for words in found if words} | {words[-1:] for words in found if words}
@@ -240,7 +121,7 @@ def _until_preposition(words: Sequence[str]) -> Sequence[str]:
     return words[:cut]
 
 
-def _likely_verb(draft: _Draft, phrases: Counter[tuple[str, ...]]) -> int | None:
+def _likely_verb(draft: Draft, phrases: Counter[tuple[str, ...]]) -> int | None:
     """The place of the verb where siblings or the description must tell it."""
     words = draft.words
     last = _last(words)
@@ -270,7 +151,7 @@ def _likely_verb(draft: _Draft, phrases: Counter[tuple[str, ...]]) -> int | None
     return None
 
 
-def _things(drafts: Sequence[_Draft], places: Sequence[int | None]) -> set[tuple[str, ...]]:
+def _things(drafts: Sequence[Draft], places: Sequence[int | None]) -> set[tuple[str, ...]]:
     """What is made or removed as such: `create_task_list` says that a task list is more than a list of tasks."""
     found = set()
     for draft, place in zip(drafts, places, strict=True):
@@ -279,7 +160,7 @@ def _things(drafts: Sequence[_Draft], places: Sequence[int | None]) -> set[tuple
     return found
 
 
-def _name(draft: _Draft, place: int | None, things: set[tuple[str, ...]]) -> Name:
+def _name(draft: Draft, place: int | None, things: set[tuple[str, ...]]) -> Name:
     words = draft.words
     verb = "" if place is None else words[place]
     before = () if place is None else words[:place]
@@ -292,13 +173,13 @@ def _name(draft: _Draft, place: int | None, things: set[tuple[str, ...]]) -> Nam
     namespace = [phrase(level) for level in (*draft.context, draft.shared) if level]
     many = any(word in _MANY for word in words)
     tail = ""
-    if len(main) == 1 and main[0] in _TAILS:  # change the details of a plant
+    if len(main) == 1 and main[0] in TAILS:  # change the details of a plant
         main = next((found for preposition, found in aims if preposition == "of" and found), main)
-    while len(main) > 1 and (main[-1] in _TAILS or main[-1] in _MANY_OF) and phrase(main) not in things:
-        many = many or main[-1] in _MANY_OF
-        tail = main[-1] if main[-1] in _MANY_OF else tail
+    while len(main) > 1 and (main[-1] in TAILS or main[-1] in MANY_OF) and phrase(main) not in things:
+        many = many or main[-1] in MANY_OF
+        tail = main[-1] if main[-1] in MANY_OF else tail
         main = main[:-1]
-    if len(main) > 1 and main[-1] in _PARTS and "update" in senses(verb) and phrase(main[-1:]) not in things:
+    if len(main) > 1 and main[-1] in PARTS and "update" in senses(verb) and phrase(main[-1:]) not in things:
         main = main[:-1]
     noun = phrase(main)
     inherited = False
