@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import stat
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +20,7 @@ from envace_sdk.mcp_servers.address import Address, Names
 from envace_sdk.store import Store
 from envace_sdk.store.engine import connect
 from envace_sdk.store.migrate import current
+from envace_sdk.store.schema import ledger_entries, worlds
 
 from .app import build_app
 from .examined import Examined, Held
@@ -56,8 +59,8 @@ async def make(given: Given, title: str | None, *, most: int) -> Report:
     Raises:
         EnvaceError: something is not there, cannot be read, or is nothing that can be shown.
     """
-    with ExitStack() as closing:
-        sources = [source for run in given.runs for source in closing.enter_context(_opened(run, given))]
+    with ExitStack() as opened:
+        sources = [source for run in given.runs for source in opened.enter_context(_opened(run, given))]
         names = ", ".join(run.rstrip("/").rpartition("/")[2] or run for run in given.runs)
         return await report(title or f"Report on {names}", sources, most=most)
 
@@ -65,16 +68,16 @@ async def make(given: Given, title: str | None, *, most: int) -> Report:
 @contextmanager
 def _opened(run: str, given: Given) -> Iterator[list[Source]]:
     path = Path(run)
+    kind = _kind(path)
     if "://" in run:
         with _database(run, given) as sources:
             yield sources
-    elif path.is_dir():
+    elif stat.S_ISDIR(kind):
         yield [_training(path)]
-    elif path.is_file() and _begins(path) == _SQLITE:
-        url = URL.create("sqlite", database=str(path)).render_as_string()
-        with _database(url, given) as sources:
+    elif kind and _begins(path) == _SQLITE:
+        with _database(URL.create("sqlite", database=str(path)).render_as_string(), given) as sources:
             yield sources
-    elif path.is_file():
+    elif kind:
         yield [_source(exam=held, starts=["/fidelity", "/fidelity/exam"]) for held in Held.of(read_result(path))]
     else:
         with _named(run, given) as sources:
@@ -110,14 +113,7 @@ def _named(run: str, given: Given) -> Iterator[list[Source]]:
 @contextmanager
 def _database(url: str, given: Given) -> Iterator[list[Source]]:
     """What a database holds: a ledger, worlds, or both."""
-    engine = connect(url)
-    try:
-        # Opening would make the tables.
-        if current(engine) is None:
-            place = engine.url.render_as_string(hide_password=True)
-            raise StoreError(f"{place}: neither a ledger nor a store of worlds: its tables are missing")
-    finally:
-        engine.dispose()
+    _check_tables(url)
     ledgers = Ledgers(url)
     toolsets = Toolsets(given.tools, Store.open(url))
     try:
@@ -156,6 +152,39 @@ def _source(
         **more,
     )
     return Source(app, tuple(starts))
+
+
+def _check_tables(url: str) -> None:
+    """See that a database is one of ours, and leave another as it is. Raises: StoreError."""
+    engine = connect(url)
+    place = engine.url.database if engine.dialect.name == "sqlite" else None
+    try:
+        # Connecting would make a file that is not there, and change how another program's is written.
+        is_ours = current(engine) is not None if place is None else _has_tables(Path(place))
+    finally:
+        engine.dispose()
+    if not is_ours:
+        place = place or engine.url.render_as_string(hide_password=True)
+        raise StoreError(f"{place}: neither a ledger nor a store of worlds: its tables are missing")
+
+
+def _has_tables(file: Path) -> bool:
+    if not file.is_file():
+        raise StoreError(f"{file}: there is no such file")
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            found = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
+    except sqlite3.Error as error:
+        raise StoreError(f"{file}: cannot be read: {error}") from error
+    return not found.isdisjoint({ledger_entries.name, worlds.name})
+
+
+def _kind(path: Path) -> int:
+    """The mode of a file; 0 where there is none, or the name can be none."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):
+        return 0
 
 
 def _begins(path: Path) -> bytes:

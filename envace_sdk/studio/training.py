@@ -38,7 +38,12 @@ class _Training:
         chosen = list(dict.fromkeys(chosen))[:MOST_OVERLAID]
         steps = {name: found[name].steps() for name in chosen}
         rows = [
-            {"name": name, "model": run.model, "number": chosen.index(name) if name in chosen else None}
+            {
+                "name": name,
+                "model": run.model,
+                "number": chosen.index(name) if name in chosen else None,
+                "is_sampled": name in chosen and bool(run.sampled_steps()),
+            }
             for name, run in found.items()
         ]
         last = {name: steps[name][-1]["step"] if steps[name] else 0 for name in chosen}

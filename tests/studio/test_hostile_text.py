@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from dataclasses import asdict
 from html.parser import HTMLParser
 
 import pytest
@@ -12,6 +13,7 @@ from envace_sdk.ledger import Ledger
 from envace_sdk.rehearse import Environment
 from envace_sdk.store import Store
 from envace_sdk.studio.examined import Examination
+from envace_sdk.studio.reported import Given, make
 from envace_sdk.tools.model import ToolCall
 
 HOSTILE = (
@@ -34,7 +36,7 @@ class Page(HTMLParser):
         self.tags.add(tag)
         self.attributes |= set(given)
         if tag == "a":
-            self.links.add(given["href"])
+            self.links |= {given["href"]} if "href" in given else set()
         if tag == "script":
             self.scripts.append(given.get("src"))
         if "data-hx-get" in given:
@@ -45,7 +47,7 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory):
+def planted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENVACE_REDACTION_KEY", "k")
@@ -58,10 +60,16 @@ def client(tmp_path_factory):
         store.save(environment.toolset.name, world)
         store.save_snapshot(environment.toolset.name, "s", world.state)
         exam = Examination(Environment(environment.toolset), [folder / "recordings.jsonl"])
-        exam.hold()
+        result = {"toolset": HOSTILE, "episodes": 1, "calls": 1, "loops": {HOSTILE: [asdict(exam.hold())]}}
+        (folder / "fidelity.json").write_text(json.dumps(result))
         more = {"tools": [(None, str(source))], "store": store, "runs": (_plant_runs(folder),), "exam": exam}
         with browser(app(folder / "ledger.db", **more)) as made:
-            yield made
+            yield folder, made
+
+
+@pytest.fixture(scope="module")
+def client(planted):
+    return planted[1]
 
 
 def _plant_ledger(path):
@@ -145,6 +153,21 @@ def test_no_page_takes_text_for_markup(client):
         if "<script>alert(1)</script>" in page.text and "{{7*7}}" in page.text:
             showing.add(answer.url.path.split("/")[1])
     assert showing == {"approvals", "runs", "worlds", "training", "fidelity"}
+
+
+def test_no_report_takes_text_for_markup(planted):
+    folder, _ = planted
+    names = ("runs", "ledger.db", "worlds.db", "fidelity.json")
+    given = Given(tuple(str(folder / name) for name in names), tools=((None, str(folder / "tools.json")),))
+    made = asyncio.run(make(given, HOSTILE, most=2**23))
+    assert made.problems == []
+    page = Page(made.html)
+    assert page.tags & {"script", "img", "form", "textarea", "input", "button", "iframe", "link", "object"} == set()
+    assert not {name for name in page.attributes if name.startswith(("on", "data-")) or name in ("style", "src")}
+    assert page.links
+    assert all(link.startswith("#") for link in page.links)
+    assert page.text.count("<script>alert(1)</script>") > 50
+    assert "{{7*7}}" in page.text
 
 
 def test_no_answer_to_a_form_takes_text_for_markup(client):
