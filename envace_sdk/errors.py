@@ -10,6 +10,7 @@ EnvaceError
 ├── FixtureError            a recording cannot be read
 │   └── MissError           only recordings may answer, and none does
 ├── WorldError              a world, snapshot or start data is not usable
+├── OverdueCallError        a call took longer than it may: nothing has happened
 ├── UnknownToolError        a call names a tool that the toolset does not have
 ├── ToolCallError           a tool that is called as a function answers with an error
 ├── FaultError              a fault plan is wrong
@@ -26,7 +27,10 @@ EnvaceError
 │   ├── RowError            rows that contradict themselves or the model
 │   └── MemoryLimitError    the device has not enough memory for the update
 ├── StoreError              the database is missing, too new, or refuses
-│   └── StaleWorldError     somebody else has saved the world since it was loaded
+│   ├── StaleWorldError     somebody else has saved the world since it was loaded
+│   ├── BusyWorldError      others used the world for too long: nothing has happened
+│   ├── UnsavedWorldError   the database went away before a change was saved: nothing has happened
+│   └── DoubtfulSaveError   … while it was saved: whether it was is not known
 ├── LedgerError             the ledger does not take or give what was asked
 │   ├── TamperedError       an entry is not as it was written
 │   ├── CommittedError      an action was committed before
@@ -53,8 +57,10 @@ __all__ = [
     "AlreadyCommittedError",
     "ApprovalError",
     "ApprovalRequired",
+    "BusyWorldError",
     "CommittedError",
     "DisconnectedError",
+    "DoubtfulSaveError",
     "DynamicsError",
     "EnvaceError",
     "EvidenceError",
@@ -72,6 +78,7 @@ __all__ = [
     "MissError",
     "ModelError",
     "NotExecutedError",
+    "OverdueCallError",
     "PolicyError",
     "RealCallError",
     "Refused",
@@ -87,6 +94,7 @@ __all__ = [
     "TrainingError",
     "UnknownToolError",
     "UnsatisfiableError",
+    "UnsavedWorldError",
     "UpstreamError",
     "WorldError",
 ]
@@ -130,6 +138,10 @@ class MissError(FixtureError):
 
 class WorldError(EnvaceError):
     """A world, a snapshot or start data is not usable."""
+
+
+class OverdueCallError(EnvaceError):
+    """A call took longer than the server lets calls take. Nothing has happened."""
 
 
 class UnknownToolError(EnvaceError):
@@ -212,6 +224,18 @@ class StoreError(EnvaceError):
 
 class StaleWorldError(StoreError):
     """Somebody else has saved, or deleted, the world since this writer last saw it. Load it again."""
+
+
+class BusyWorldError(StoreError):
+    """Others used the world for longer than this caller waits. Nothing has happened: the call may be sent again."""
+
+
+class UnsavedWorldError(StoreError):
+    """The database could not be reached, or went away before a change was saved. Nothing has happened."""
+
+
+class DoubtfulSaveError(StoreError):
+    """The database went away while a change was saved: look into the world before the call is sent again."""
 
 
 class LedgerError(EnvaceError):

@@ -13,7 +13,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from envace_sdk.errors import EnvaceError, FaultError, StaleWorldError, WorldError
+from envace_sdk.errors import EnvaceError, FaultError, WorldError
 from envace_sdk.faults import PRESETS, FaultPlan, fault_plan
 from envace_sdk.json import UNSET, Json
 from envace_sdk.rehearse import Worlds
@@ -39,9 +39,12 @@ Arguments: TypeAlias = Mapping[str, Json]
 class Control:
     """The operations on the worlds of one server, which may serve several toolsets."""
 
-    def __init__(self, realms: Mapping[str, Worlds], *, transport: str, store: Store | None = None) -> None:
+    def __init__(
+        self, realms: Mapping[str, Worlds], *, transport: str, store: Store | None = None, shared: bool = False
+    ) -> None:
         self._realms = realms
         self._transport = transport
+        self._shared = shared
         self._snapshots = {toolset: Snapshots(toolset, store) for toolset in realms}
         self._operations: Mapping[str, Callable[[Arguments], Awaitable[Json]]] = {
             "list": self._list,
@@ -71,12 +74,13 @@ class Control:
         return {
             "pid": os.getpid(),
             "transport": self._transport,
+            "shared": self._shared,
             "toolsets": list(self._realms),
             "worlds": [self._summary(toolset, world) for toolset, worlds in self._realms.items() for world in worlds],
         }
 
     async def _show(self, arguments: Arguments) -> Json:
-        toolset, world = self._find(arguments)
+        toolset, world = await self._find(arguments)
         state = world.state
         shown = {**self._summary(toolset, world), "snapshots": await self._snapshots[toolset].names()}
         name = _text(arguments, "collection", None)
@@ -95,26 +99,16 @@ class Control:
         return {**shown, "documents": page[offset:]}
 
     async def _reset(self, arguments: Arguments) -> Json:
-        toolset, world = self._find(arguments)
+        toolset, world = await self._find(arguments)
         await self._realms[toolset].change(world, lambda _: world.origin)
         return self._summary(toolset, world)
 
     async def _fork(self, arguments: Arguments) -> Json:
-        toolset, world = self._find(arguments)
-        worlds = self._realms[toolset]
-        fork = worlds.fork(world.name, _text(arguments, "to"))
-        try:
-            await worlds.save(fork)
-        except StaleWorldError:
-            worlds.let_go(fork.name)
-            raise WorldError(f"world {fork.name!r} is stored already; choose another name") from None
-        except Exception:
-            worlds.let_go(fork.name)
-            raise
-        return self._summary(toolset, fork)
+        toolset, world = await self._find(arguments)
+        return self._summary(toolset, await self._realms[toolset].forked(world.name, _text(arguments, "to")))
 
     async def _snapshot(self, arguments: Arguments) -> Json:
-        toolset, world = self._find(arguments)
+        toolset, world = await self._find(arguments)
         version = f"-v{world.state.version}"
         name = _text(arguments, "name", f"{world.name[: NAME_LIMIT - len(version)]}{version}")
         state = await self._snapshots[toolset].keep(name, world)
@@ -122,7 +116,7 @@ class Control:
         return {**answer, "state": state.to_json()} if arguments.get("state") is True else answer
 
     async def _restore(self, arguments: Arguments) -> Json:
-        toolset, world = self._find(arguments)
+        toolset, world = await self._find(arguments)
         if "state" in arguments:
             state = State.from_json(arguments["state"])
         else:
@@ -132,10 +126,10 @@ class Control:
         return self._summary(toolset, world)
 
     async def _diff(self, arguments: Arguments) -> Json:
-        toolset, world = self._find(arguments)
+        toolset, world = await self._find(arguments)
         since, other = _text(arguments, "since", None), _text(arguments, "other", None)
         if other is not None:
-            before = self._find({**arguments, "world": other, "toolset": toolset})[1].state
+            before = (await self._find({**arguments, "world": other, "toolset": toolset}))[1].state
         else:
             before = world.origin if since is None else await self._snapshots[toolset].get(since)
         changes = diff(before, world.state)
@@ -143,7 +137,7 @@ class Control:
 
     async def _faults(self, arguments: Arguments) -> Json:
         """Show the plan of a world, or switch to another: a preset's name or a plan's data, null for none."""
-        toolset, world = self._find(arguments)
+        toolset, world = await self._find(arguments)
         worlds = self._realms[toolset]
         if "plan" in arguments:
             await worlds.switch_faults(world.name, _plan(arguments["plan"]))
@@ -153,13 +147,13 @@ class Control:
         shown = {"plan": faults.plan.to_document(), "counts": faults.counts(world.state)}
         return {**self._summary(toolset, world), **shown}
 
-    def _find(self, arguments: Arguments) -> tuple[str, World]:
+    async def _find(self, arguments: Arguments) -> tuple[str, World]:
         """The world that a request names, and its toolset."""
         name, toolset = _text(arguments, "world"), _text(arguments, "toolset", None)
         if toolset is not None and toolset not in self._realms:
             raise WorldError(f"toolset {toolset!r} is not served here (served: {_names(self._realms)})")
         searched = self._realms if toolset is None else {toolset: self._realms[toolset]}
-        found = [(realm, worlds.get(name)) for realm, worlds in searched.items() if name in worlds]
+        found = [(realm, world) for realm, worlds in searched.items() if (world := await worlds.find(name)) is not None]
         if not found:
             known = _names({world.name for worlds in searched.values() for world in worlds})
             raise WorldError(f"no world {name!r} here (there are: {known})")

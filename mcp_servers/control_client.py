@@ -121,16 +121,18 @@ def with_world(name: str, *, toolset: str | None = None, pid: int | None = None)
         WorldError: there is none, or there are several; the message lists what there is.
     """
     everything = [(server, listing) for server, listing in running() if pid in (None, listing["pid"])]
-    matching = [
-        (server, listing)
-        for server, listing in everything
-        if any(world["world"] == name and toolset in (None, world["toolset"]) for world in listing["worlds"])
-    ]
+    matching = [(server, listing) for server, listing in everything if _may_have(listing, name, toolset)]
     if len(matching) == 1:
         return matching[0][0]
     if not matching:
         raise WorldError(f"no running server has a world {name!r}{_listed(everything)}")
     raise WorldError(f"several running servers have a world {name!r}: choose one with --pid{_listed(matching)}")
+
+
+def _may_have(listing: dict[str, Any], name: str, toolset: str | None) -> bool:
+    """Whether a server has a world, or may have it in a store that it shares with others."""
+    held = any(world["world"] == name and toolset in (None, world["toolset"]) for world in listing["worlds"])
+    return held or (bool(listing.get("shared")) and (toolset is None or toolset in listing["toolsets"]))
 
 
 def _listed(servers: Sequence[tuple[SocketServer, dict[str, Any]]]) -> str:

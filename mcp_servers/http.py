@@ -6,7 +6,9 @@
 `/<toolset>/worlds/<world>/mcp`           the toolset, in that world
 `/mcp`, `/worlds/<world>/mcp`             the same, where only one toolset is served
 `/control/<operation>`                    control of the worlds, where a token for it is set
-`/health`                                 whether the server is up
+`/health`, `/healthz`                     whether the server is up
+`/readyz`                                 whether it can serve: 503 while the store cannot be reached
+`/metrics`                                what it has counted, for Prometheus; where clients need a token, so does this
 ========================================  ==========================================================================
 
 The world is found by the request alone: the protocol of 2026-07-28 has no sessions.
@@ -14,13 +16,14 @@ The world is found by the request alone: the protocol of 2026-07-28 has no sessi
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
 import re
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,7 +35,7 @@ from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from envace_sdk.errors import EnvaceError, ToolsetError, WorldError
@@ -42,9 +45,12 @@ from .address import Names
 from .control import OPERATIONS, Control
 from .exact import Splice, SplicingApp
 from .guards import BearerGuard, HostGuard
+from .limits import MAX_BYTES, MAX_DEPTH, LimitsApp
 from .lost_answers import HangUpApp
+from .metrics import Metrics
 from .resumption import RETRY_MILLISECONDS, Resumption
 from .server import RehearsedServer
+from .watched import watched
 
 __all__ = ["HttpOptions", "build_app", "serve"]
 
@@ -53,10 +59,11 @@ logger = logging.getLogger(__name__)
 WORLD_HEADER: Final = "x-envace-world"
 _WORLD_KEY: Final = "envace.world"
 _TOOLSET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_RESERVED: Final = ("control", "health", "mcp", "worlds")
+_RESERVED: Final = ("control", "health", "healthz", "mcp", "metrics", "readyz", "worlds")
 CONTROL_LIMIT: Final = 256 * 1024 * 1024
 """Largest control request, in bytes: restoring sends a whole state."""
-SHUTDOWN_SECONDS: Final = 3
+SHUTDOWN_SECONDS: Final = 3.0
+"""How long requests in flight may take to end, unless said otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,10 @@ class HttpOptions:
         control_token: that requests to `/control` must send; without one there is no `/control`.
         json_response: answer handshake clients with plain JSON instead of an event stream.
         body_limit: largest MCP request, in bytes.
+        depth_limit: deepest nesting of its JSON.
+        sessionless: whether a handshake client may find another process at each request: it gets no session, and
+            nothing that would need one.
+        ready: whether calls can be served now.
         default_world: for requests that name none.
         exact, page_size, version: as `RehearsedServer`.
     """
@@ -77,31 +88,40 @@ class HttpOptions:
     auth_token: str | None = None
     control_token: str | None = None
     json_response: bool = False
-    body_limit: int = 4 * 1024 * 1024
+    body_limit: int = MAX_BYTES
+    depth_limit: int = MAX_DEPTH
+    sessionless: bool = False
+    ready: Callable[[], Awaitable[bool]] | None = None
     default_world: str = "default"
     exact: bool = False
     page_size: int | None = None
     version: str = ""
 
 
-def build_app(realms: Mapping[str, Worlds], control: Control, options: HttpOptions) -> Starlette:
+def build_app(
+    realms: Mapping[str, Worlds], control: Control, options: HttpOptions, metrics: Metrics | None = None
+) -> Starlette:
     """The ASGI app that serves these toolsets.
 
     Raises:
         ToolsetError: a toolset's name cannot be a path, or is one that the server needs.
     """
     managers: list[StreamableHTTPSessionManager] = []
-    routes: list[BaseRoute] = [Route("/health", _health)]
+    metrics = metrics or Metrics()
+    routes = watched(realms, metrics, options.auth_token, options.ready)
     if options.control_token is not None:
         endpoint = RequestBodyLimitMiddleware(_ControlEndpoint(control), CONTROL_LIMIT)
         routes.append(Route("/control/{operation}", BearerGuard(endpoint, options.control_token)))
     for toolset, worlds in realms.items():
         if not _TOOLSET.fullmatch(toolset) or toolset in _RESERVED:
             raise ToolsetError(f"{toolset!r} cannot be a path: give the toolset another name, --tools NAME={toolset}")
-        manager, served = _mcp_endpoint(worlds, options)
+        manager, served = _mcp_endpoint(worlds, options, metrics)
         managers.append(manager)
         for prefix in (f"/{toolset}", "") if len(realms) == 1 else (f"/{toolset}",):
-            routes += [Route(f"{prefix}/mcp", served), Route(f"{prefix}/worlds/{{world}}/mcp", served)]
+            # Without sessions there is nothing to listen to, nor to end.
+            methods = ["POST"] if options.sessionless else None
+            paths = (f"{prefix}/mcp", f"{prefix}/worlds/{{world}}/mcp")
+            routes += [Route(path, served, methods=methods) for path in paths]
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -114,26 +134,33 @@ def build_app(realms: Mapping[str, Worlds], control: Control, options: HttpOptio
     return Starlette(routes=routes, middleware=guards, lifespan=lifespan)
 
 
-def _mcp_endpoint(worlds: Worlds, options: HttpOptions) -> tuple[StreamableHTTPSessionManager, ASGIApp]:
+def _mcp_endpoint(
+    worlds: Worlds, options: HttpOptions, metrics: Metrics
+) -> tuple[StreamableHTTPSessionManager, ASGIApp]:
+    toolset = worlds.environment.toolset
     server = RehearsedServer(
         worlds,
         world=lambda request: request.scope[_WORLD_KEY],
         exact=options.exact,
         page_size=options.page_size,
         version=options.version,
+        sessionless=options.sessionless,
+        meter=metrics.of(toolset.name, frozenset(tool.name for tool in toolset)),
     )
-    disconnects = server.playback.surface.disconnects
+    disconnects = server.playback.surface.disconnects and not options.sessionless
     manager = StreamableHTTPSessionManager(
         server,
         event_store=Resumption() if disconnects else None,
         retry_interval=RETRY_MILLISECONDS if disconnects else None,
         json_response=options.json_response,
+        stateless=options.sessionless,
         max_request_body_size=options.body_limit,
     )
     endpoint: ASGIApp = _WorldEndpoint(HangUpApp(manager.asgi_app), worlds, options.default_world)
     if options.exact:
         server.catalogue.splice = Splice()
         endpoint = SplicingApp(endpoint, server.catalogue.splice)
+    endpoint = LimitsApp(endpoint, options.body_limit, options.depth_limit, metrics.refused)
     if options.auth_token is not None:
         endpoint = BearerGuard(endpoint, options.auth_token)
     return manager, endpoint
@@ -202,10 +229,6 @@ class _AsciiResponse(JSONResponse):
         return json.dumps(content, separators=(",", ":")).encode()
 
 
-async def _health(_: Request) -> Response:
-    return JSONResponse({"status": "ok"})
-
-
 class _Server(uvicorn.Server):
     """Uvicorn that ends with its work done, where the original kills the process with the signal it got."""
 
@@ -224,8 +247,13 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-async def serve(app: ASGIApp, listener: socket.socket) -> None:
-    """Serve until SIGINT or SIGTERM; requests in flight get a few seconds to end."""
+async def serve(
+    app: ASGIApp, listener: socket.socket, *, grace: float = SHUTDOWN_SECONDS, lifeline: int | None = None
+) -> None:
+    """Serve until SIGINT or SIGTERM, or the end of `lifeline`; requests in flight get `grace` seconds to end.
+
+    `lifeline` is a file descriptor that comes to its end with the process that started this one.
+    """
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -233,6 +261,14 @@ async def serve(app: ASGIApp, listener: socket.socket) -> None:
         server_header=False,
         ws="none",
         lifespan="on",
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        timeout_graceful_shutdown=grace,  # type: ignore[arg-type]  # it is handed to asyncio, which takes fractions
     )
-    await _Server(config).serve(sockets=[listener])
+    server = _Server(config)
+    loop = asyncio.get_running_loop()
+    if lifeline is not None:
+        loop.add_reader(lifeline, server.handle_exit, signal.SIGTERM, None)
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        if lifeline is not None:
+            loop.remove_reader(lifeline)

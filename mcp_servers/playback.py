@@ -124,7 +124,7 @@ class Playback:
         inputs = await self.converse(context, method, params, era, client)
         request = {name: value for name, value in params.items() if name not in ("inputResponses", "requestState")}
         call = ToolCall(method, request, inputs=inputs, client=client)
-        world = self._worlds.look(self._world(context))
+        world = await self._worlds.peek(self._world(context))
         fixture = self._environment.recall(method, call, world.state)
         if fixture is None:
             raise self._miss(method, params, call, era)

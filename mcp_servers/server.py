@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -21,6 +22,7 @@ from mcp.server.subscriptions import ListenHandler
 from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    REQUEST_TIMEOUT,
     SERVER_INFO_META_KEY,
     CallToolRequestParams,
     PaginatedRequestParams,
@@ -29,7 +31,15 @@ from mcp.types import (
 )
 from pydantic_core import PydanticSerializationError, to_json
 
-from envace_sdk.errors import EnvaceError, MissError, UnknownToolError
+from envace_sdk.errors import (
+    BusyWorldError,
+    DoubtfulSaveError,
+    EnvaceError,
+    MissError,
+    OverdueCallError,
+    UnknownToolError,
+    UnsavedWorldError,
+)
 from envace_sdk.evidence.label import Rehearsed, label
 from envace_sdk.json import Json
 from envace_sdk.rehearse import Delivery, Worlds
@@ -42,6 +52,9 @@ from .eras import Era, era_of, project_result
 from .lost_answers import lose
 from .playback import Answer, Playback, fault_of
 from .progress import Heartbeat
+
+if TYPE_CHECKING:  # counting is only for HTTP
+    from .metrics import CallMeter
 
 __all__ = ["RehearsedServer"]
 
@@ -62,6 +75,8 @@ class RehearsedServer(Server[Any]):
         page_size: most tools on a page of the list; default: all on one.
         progress_interval: seconds after which a call that is still running reports progress, and again each time.
         hang_up: closes the connection, for transports that have one and no more.
+        sessionless: whether a client of the handshake era may find another process at each request.
+        meter: counts the calls.
     """
 
     def __init__(
@@ -74,6 +89,8 @@ class RehearsedServer(Server[Any]):
         progress_interval: float = 1.0,
         version: str = "",
         hang_up: Callable[[], None] | None = None,
+        sessionless: bool = False,
+        meter: CallMeter | None = None,
     ) -> None:
         toolset = worlds.environment.toolset
         self.playback = Playback(worlds, self._world_of)
@@ -91,6 +108,8 @@ class RehearsedServer(Server[Any]):
         self._world = world
         self._progress_interval = progress_interval
         self._hang_up = hang_up
+        self._sessionless = sessionless
+        self._meter = meter
 
     def create_initialization_options(
         self,
@@ -107,7 +126,7 @@ class RehearsedServer(Server[Any]):
         """The middleware: answer tool requests, and what else was recorded, here; leave the rest to the SDK."""
         answer = self._answers.get(ctx.method)
         era = era_of(ctx.protocol_version)
-        unready = not era.is_stateless and ctx.session.client_params is None
+        unready = not (era.is_stateless or self._sessionless) and ctx.session.client_params is None
         if answer is None or ctx.request_id is None or unready:
             return await call_next(ctx)  # before a handshake the SDK refuses, in its own words
         params = ctx.params or {}
@@ -151,7 +170,7 @@ class RehearsedServer(Server[Any]):
         call = ToolCall(params["name"], _json_only(params.get("arguments") or {}), inputs=inputs, client=client)
         world = self._world_of(context)
         with Heartbeat(context.session.report_progress, interval=self._progress_interval):
-            result, fixture, delivery = await self._rehearsed(world, call)
+            result, fixture, delivery = await self._metered(world, call)
             if delivery is not None:
                 await asyncio.sleep(delivery.delay)
         if delivery is not None and delivery.lost is not None:
@@ -163,12 +182,24 @@ class RehearsedServer(Server[Any]):
         wire = self._stamped(project_result(result, era), result.meta, era)
         return _as_sent(wire, call)
 
+    async def _metered(self, world: str, call: ToolCall) -> tuple[ToolResult, Fixture | None, Delivery | None]:
+        if self._meter is None:
+            return await self._rehearsed(world, call)
+        began = time.perf_counter()
+        try:
+            answer = await self._rehearsed(world, call)
+        except BaseException as error:
+            self._meter.failed(call.name, error, time.perf_counter() - began)
+            raise
+        self._meter.answered(call.name, answer[0], time.perf_counter() - began)
+        return answer
+
     async def _rehearsed(self, world: str, call: ToolCall) -> tuple[ToolResult, Fixture | None, Delivery | None]:
         try:
             rehearsal = await self.worlds.perform(world, call)
         except UnknownToolError as error:
             environment = self.worlds.environment
-            if (fixture := environment.recall(TOOL_CALL, call, self.worlds.look(world).state)) is not None:
+            if (fixture := environment.recall(TOOL_CALL, call, (await self.worlds.peek(world)).state)) is not None:
                 return fixture.result, fixture, None
             if (found := self._quarantine_notice(call.name)) is None:
                 raise MCPError(INVALID_PARAMS, str(error)) from error
@@ -176,6 +207,11 @@ class RehearsedServer(Server[Any]):
         except MissError as error:
             logger.warning("calling %r in world %r: %s", call.name, world, error)
             raise MCPError(NOT_RECORDED, str(error)) from error
+        except (BusyWorldError, DoubtfulSaveError, OverdueCallError, UnsavedWorldError) as error:
+            # The server's trouble, which no client may take for the answer of a tool.
+            logger.warning("calling %r in world %r: %s", call.name, world, error)
+            code = REQUEST_TIMEOUT if isinstance(error, OverdueCallError) else INTERNAL_ERROR
+            raise MCPError(code, str(error)) from error
         except EnvaceError as error:
             logger.warning("calling %r in world %r: %s", call.name, world, error)
             return self._failed(world, f"This call cannot be rehearsed: {error}"), None, None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import gc
 import logging
 import sys
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from envace_sdk.errors import ToolsetError
-from envace_sdk.faults import fault_plan
+from envace_sdk.faults import Schedule, fault_plan
 from envace_sdk.rehearse import Environment, Rehearser, Worlds
 
 from .address import Address
@@ -26,13 +27,27 @@ if TYPE_CHECKING:
     from envace_sdk.models import ChatModel
     from envace_sdk.store import Store
 
+    from .http import HttpOptions
     from .stdio import Pipes
 
-__all__ = ["Options", "serve_http", "serve_stdio"]
+__all__ = [
+    "Options",
+    "announce",
+    "closing_model",
+    "environments",
+    "http_options",
+    "load_model",
+    "serve_http",
+    "serve_stdio",
+    "settling",
+    "start_logging",
+]
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_WORLD: Final = "default"
+MOST_WORLDS: Final = 10_000
+"""Most worlds of a toolset that one process holds, unless said otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +73,15 @@ class Options:
     control_token: str | None = field(default=None, repr=False)
     allowed_hosts: tuple[str, ...] = ()
     json_response: bool = False
+    migrate: bool = False
+    max_worlds: int | None = None
+    max_request_bytes: int = 4 * 1024 * 1024
+    max_depth: int = 100
+    call_timeout: float | None = None
+    grace: float = 3.0
+    workers: int | None = None
+    cache_worlds: int = 1_000
+    store_connections: int = 8
 
 
 def serve_stdio(options: Options) -> None:
@@ -69,10 +93,10 @@ def serve_stdio(options: Options) -> None:
     from . import stdio
 
     with stdio.claim_stdio() as pipes:
-        _start_logging(options.log_level)
-        model = _model(options)
+        start_logging(options.log_level)
+        model = load_model(options)
         with _realms(options, model) as (realms, store):
-            asyncio.run(_closing(model, _stdio(pipes, realms, store, options)))
+            asyncio.run(closing_model(model, _stdio(pipes, realms, store, options)))
 
 
 async def _stdio(pipes: Pipes, realms: Mapping[str, Worlds], store: Store | None, options: Options) -> None:
@@ -108,23 +132,36 @@ def serve_http(options: Options, address: Address) -> None:
         EnvaceError: a source, or a file beside it, cannot be used.
         OSError: the address cannot be listened on.
     """
-    _start_logging(options.log_level)
-    model = _model(options)
+    start_logging(options.log_level)
+    model = load_model(options)
     with address.listen() as listener, _realms(options, model) as (realms, store):
-        asyncio.run(_closing(model, _http(listener, address, realms, store, options)))
+        asyncio.run(closing_model(model, _http(listener, address, realms, store, options)))
 
 
 async def _http(
     listener: socket.socket, address: Address, realms: Mapping[str, Worlds], store: Store | None, options: Options
 ) -> None:
     from . import http
-    from .address import Names
     from .control import Control
     from .control_socket import open_socket
 
     control = Control(realms, transport="http", store=store)
+    ready = None if store is None else functools.partial(asyncio.to_thread, store.reachable)
+    app = http.build_app(realms, control, http_options(options, address, ready))
+    async with open_socket(control):
+        announce(realms, address.url(listener.getsockname()[1]))
+        await http.serve(app, listener, grace=options.grace)
+
+
+def http_options(
+    options: Options, address: Address, ready: Callable[[], Awaitable[bool]] | None, *, sessionless: bool = False
+) -> HttpOptions:
+    """How an app serves at this address."""
+    from .address import Names
+    from .http import HttpOptions
+
     guarded = options.auth_token is not None and not address.is_loopback
-    http_options = http.HttpOptions(
+    return HttpOptions(
         names=None if guarded else Names(address, also=options.allowed_hosts),
         auth_token=options.auth_token,
         control_token=options.control_token,
@@ -133,24 +170,30 @@ async def _http(
         exact=options.exact,
         page_size=options.page_size,
         version=version("envace-sdk"),
+        body_limit=options.max_request_bytes,
+        depth_limit=options.max_depth,
+        sessionless=sessionless,
+        ready=ready,
     )
-    app = http.build_app(realms, control, http_options)
-    async with open_socket(control):
-        url = address.url(listener.getsockname()[1])
-        for toolset in realms:
-            sys.stderr.write(f"serving {toolset} at {url}/{toolset}/mcp\n")
-        await http.serve(app, listener)
 
 
-def _model(options: Options) -> ChatModel | None:
+def announce(toolsets: Iterable[str], url: str) -> None:
+    """Tell on standard error what is served where."""
+    for toolset in toolsets:
+        sys.stderr.write(f"serving {toolset} at {url}/{toolset}/mcp\n")
+    sys.stderr.flush()
+
+
+def load_model(options: Options) -> ChatModel | None:
+    """The model that answers what no rule does, if one is wanted. Raises: ModelError."""
     if options.model is None:
         return None
-    from envace_sdk.models import load_model
+    from envace_sdk import models
 
-    return load_model(options.model)
+    return models.load_model(options.model)
 
 
-async def _closing(model: ChatModel | None, serving: Coroutine[None, None, None]) -> None:
+async def closing_model(model: ChatModel | None, serving: Coroutine[None, None, None]) -> None:
     """Serve, and let go of the model afterwards."""
     try:
         await serving
@@ -167,26 +210,40 @@ def _realms(options: Options, model: ChatModel | None) -> Iterator[tuple[Mapping
         if options.store is not None:
             from envace_sdk.store import Store
 
-            store = opened.enter_context(Store.open(options.store))
+            store = opened.enter_context(Store.open(options.store, migrate=True if options.migrate else None))
         realms: dict[str, Worlds] = {}
-        with _settling():
-            plan = fault_plan(options.faults)
-            for name, source in options.sources:
-                environment = _environment(name, source, options, model)
-                # Of several toolsets, a plan may name tools of one.
-                faults = None if plan is None else environment.schedule(plan, strict=len(options.sources) == 1)
-                toolset = environment.toolset.name
-                if toolset in realms:
-                    raise ToolsetError(f"two toolsets are named {toolset!r}: name one anew, --tools NAME={source}")
-                realms[toolset] = Worlds(
-                    environment, seed=options.seed, clock=options.clock, store=store, faults=faults
+        with settling():
+            for environment, faults in environments(options, model):
+                realms[environment.toolset.name] = worlds = Worlds(
+                    environment,
+                    seed=options.seed,
+                    clock=options.clock,
+                    limit=options.max_worlds or MOST_WORLDS,
+                    store=store,
+                    faults=faults,
+                    call_seconds=options.call_timeout,
                 )
-                realms[toolset].get(options.world)
+                worlds.get(options.world)
         yield realms, store
 
 
+def environments(options: Options, model: ChatModel | None) -> list[tuple[Environment, Schedule | None]]:
+    """What is served, each with the faults that its worlds meet. Raises: EnvaceError."""
+    plan = fault_plan(options.faults)
+    found: dict[str, tuple[Environment, Schedule | None]] = {}
+    for name, source in options.sources:
+        environment = _environment(name, source, options, model)
+        # Of several toolsets, a plan may name tools of one.
+        faults = None if plan is None else environment.schedule(plan, strict=len(options.sources) == 1)
+        toolset = environment.toolset.name
+        if toolset in found:
+            raise ToolsetError(f"two toolsets are named {toolset!r}: name one anew, --tools NAME={source}")
+        found[toolset] = (environment, faults)
+    return list(found.values())
+
+
 @contextlib.contextmanager
-def _settling() -> Iterator[None]:
+def settling() -> Iterator[None]:
     """What is loaded meanwhile stays for good: no collection walks through it, neither now nor later."""
     gc.disable()
     try:
@@ -225,7 +282,7 @@ def _rehearser(model: ChatModel | None) -> Rehearser | None:
     return ModelRehearser(model)
 
 
-def _start_logging(level: str) -> None:
+def start_logging(level: str) -> None:
     """Log to standard error, warnings of libraries included."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ Examples:
       what the rules leave open, a model answers; its answers say so
   envace-sdk serve --tools retail --store sqlite:///worlds.db
       worlds that are still there after a restart
+  envace-sdk serve --tools retail --http 8000 --workers 4 --store postgresql://localhost/envace --migrate
+      several processes that serve the same worlds on one port
 \b
 While it runs, `envace-sdk world` looks into its worlds, resets, forks and restores them.
 The server ends, with exit code 0, at the end of input and on SIGINT and SIGTERM.
@@ -64,6 +67,57 @@ The server ends, with exit code 0, at the end of input and on SIGINT and SIGTERM
     "--model", metavar="URI", help="Model that answers what no rule does: openai:NAME@URL, transformers:FOLDER, …"
 )
 @click.option("--store", metavar="URL", help="Keep worlds in this database: sqlite:///FILE or postgresql://…")
+@click.option("--migrate", is_flag=True, help="Make, or bring up to date, the tables in the --store first.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), metavar="N", help="HTTP: so many processes, on worlds in PostgreSQL."
+)
+@click.option(
+    "--cache-worlds",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    help="With --workers: most worlds that each of them holds in memory.",
+)
+@click.option(
+    "--store-connections",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="With --workers: most connections of each to the database; as many calls run at once.",
+)
+@click.option(
+    "--max-worlds",
+    type=click.IntRange(min=1),
+    help="Most worlds of a toolset: held (default 10000), or with --workers stored (default 1000000).",
+)
+@click.option(
+    "--max-request-bytes",
+    type=click.IntRange(min=1),
+    default=4 * 1024 * 1024,
+    show_default=True,
+    help="HTTP: largest request.",
+)
+@click.option(
+    "--max-depth",
+    type=click.IntRange(min=8),
+    default=100,
+    show_default=True,
+    help="HTTP: most arrays and objects in one another in a request.",
+)
+@click.option(
+    "--call-timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=300.0,
+    show_default=True,
+    help="Most seconds for a call; one that takes longer has not happened.",
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=3.0,
+    show_default=True,
+    help="HTTP: seconds for requests in flight to end when the server is told to.",
+)
 @click.option("--exact", is_flag=True, help="List every definition byte for byte, malformed ones and all.")
 @click.option("--page-size", type=click.IntRange(min=1), help="Page the tool list, to see whether a client follows.")
 @click.option(
@@ -101,6 +155,8 @@ def serve(
             "--http" if address is None else "no --seed-data, --fixtures or --dynamics: they belong to one toolset"
         )
         raise click.UsageError(f"several --tools need {missing}")
+    if options["workers"] is not None:
+        _require_workers(address, options["store"], named)
     if address is None and named[0][1] == "-":
         raise click.UsageError("--tools - needs --http: here standard input carries the client's requests")
     serving = load("mcp_servers.serving", command="serve", extra="mcp")
@@ -117,9 +173,28 @@ def serve(
         return
     listening = _address(address, allow_remote=allow_remote, has_token=settings.auth_token is not None)
     try:
-        serving.serve_http(settings, listening)
+        if settings.workers is None:
+            serving.serve_http(settings, listening)
+        else:
+            load("mcp_servers.workers", command="serve", extra="mcp").serve_workers(settings, listening)
     except OSError as error:
         raise click.ClickException(f"cannot listen on {address}: {error.strerror or error}") from error
+
+
+def _require_workers(address: str | None, store: str | None, named: tuple[tuple[str | None, str], ...]) -> None:
+    """Raises: click.UsageError where several processes cannot serve."""
+    if address is None:
+        raise click.UsageError("--workers needs --http: standard input and output have one client, and one process")
+    if store is None or not store.startswith(("postgresql:", "postgresql+", "postgres:")):
+        kept = "in memory" if store is None else "there"
+        raise click.UsageError(
+            f"--workers needs --store postgresql://HOST/NAME: several processes cannot share worlds kept {kept}; or "
+            "leave --workers out, and one process serves"
+        )
+    if not hasattr(os, "fork"):
+        raise click.UsageError("--workers needs a system that can fork processes; leave it out, and one process serves")
+    if any(source == "-" for _, source in named):
+        raise click.UsageError("--workers cannot read --tools from standard input; name a file")
 
 
 def _clock(text: str | None) -> datetime | None:

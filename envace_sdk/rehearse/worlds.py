@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from envace_sdk.errors import StaleWorldError, UnknownToolError, WorldError
+from envace_sdk.errors import OverdueCallError, StaleWorldError, UnknownToolError, WorldError
 from envace_sdk.faults import FaultPlan, Schedule
 from envace_sdk.faults.schedule import forget
 from envace_sdk.tools.model import ToolCall
@@ -36,6 +36,7 @@ class Worlds:
         store: where they are kept between runs; each committed change is saved at once. Somebody else may change them
             there too: it is noticed when a change is saved, and the change then made on what is stored.
         faults: plan of the faults that new worlds meet. Plans are not stored; their counters are.
+        call_seconds: most seconds that a call may take until its change is saved, waiting for its turn included.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Worlds:
         limit: int = 10_000,
         store: Store | None = None,
         faults: Schedule | None = None,
+        call_seconds: float | None = None,
     ) -> None:
         self.environment = environment
         self._seed = seed
@@ -55,6 +57,7 @@ class Worlds:
         self._store = store
         self._worlds: dict[str, World] = {}
         self._faults = faults
+        self._call_seconds = call_seconds
         self._faults_of: dict[str, Schedule | None] = {}
 
     def __contains__(self, name: str) -> bool:
@@ -80,6 +83,14 @@ class Worlds:
         world = self._worlds.get(name)
         return self._opened(name) if world is None else world
 
+    async def find(self, name: str) -> World | None:
+        """The world of that name, if there is one to be called upon already. Raises: StoreError."""
+        return self._worlds.get(name)
+
+    async def peek(self, name: str = "default") -> World:
+        """`look`, for servers: a subclass may have to wait for it. Raises: WorldError, StoreError."""
+        return self.look(name)
+
     def admit(self, name: str) -> str:
         """The name, if there is or could be a world of it; none is made.
 
@@ -97,6 +108,19 @@ class Worlds:
             raise WorldError(f"world {new!r} exists already; choose another name or reset it")
         fork = self._add(self.get(name).fork(checked_name(new)))
         self._faults_of[new] = self.faults(name)
+        return fork
+
+    async def forked(self, name: str, new: str) -> World:
+        """`fork`, and saved. Raises: WorldError, also when that name is taken in the store; StoreError."""
+        fork = self.fork(name, new)
+        try:
+            await self.save(fork)
+        except StaleWorldError:
+            self.let_go(new)
+            raise WorldError(f"world {new!r} is stored already; choose another name") from None
+        except Exception:
+            self.let_go(new)
+            raise
         return fork
 
     def drop(self, name: str) -> None:
@@ -139,19 +163,37 @@ class Worlds:
 
         Raises:
             UnknownToolError, MissError, DynamicsError, FaultError, UnsatisfiableError: as `Environment.perform`.
+            OverdueCallError: it took longer than calls may; nothing has happened.
             StoreError: the change could not be saved; the world is as before.
         """
+        try:
+            async with asyncio.timeout(self._call_seconds) as bound:
+                return await self._perform(name, call, bound)
+        except TimeoutError as error:
+            if not bound.expired():
+                raise
+            raise OverdueCallError(
+                f"{call.name} took longer than {self._call_seconds:g} s: nothing has happened; a server gives calls "
+                "more time with --call-timeout"
+            ) from error
+
+    async def _perform(self, name: str, call: ToolCall, bound: asyncio.Timeout) -> Rehearsal:
         if name not in self._worlds and call.name not in self.environment.toolset:
             raise UnknownToolError(call.name)  # and no world is made for it
         world = self.get(name)
         faults = self.faults(name)
+
+        async def save(world: World) -> None:
+            bound.reschedule(None)  # from here on it happens
+            await self.save(world)
+
         try:
-            return await self.environment.perform(world, call, faults=faults, save=self.save)
+            return await self.environment.perform(world, call, faults=faults, save=save)
         except StaleWorldError:
             async with world.lock:
                 await self._reload(world)
         try:
-            return await self.environment.perform(world, call, faults=faults, save=self.save)
+            return await self.environment.perform(world, call, faults=faults, save=save)
         except StaleWorldError as error:
             raise self._contended(world) from error
 

@@ -14,7 +14,7 @@ from sqlalchemy.pool import StaticPool
 
 from envace_sdk.errors import StoreError
 
-__all__ = ["connect", "default_url", "errors_named", "reading", "writing"]
+__all__ = ["connect", "default_url", "errors_named", "reachable", "reading", "writing"]
 
 _BUSY_TIMEOUT_MS: Final = 10_000
 _BEGIN: Final = "envace_begin"
@@ -26,7 +26,7 @@ def default_url() -> str:
     return URL.create("sqlite", database=str(folder / "envace.db")).render_as_string()
 
 
-def connect(url: str | None, *, durable: bool = False) -> Engine:
+def connect(url: str | None, *, durable: bool = False, connections: int | None = None) -> Engine:
     """An engine for `url`, or for the user's own database.
 
     `sqlite:///path`, `sqlite://` (in memory) and `postgresql://…` (by psycopg) are known.
@@ -35,6 +35,8 @@ def connect(url: str | None, *, durable: bool = False) -> Engine:
         url: of the database.
         durable: whether what SQLite has committed must survive a power cut, at the price of a disk flush per commit,
             and what it has deleted must be overwritten.
+        connections: most connections to PostgreSQL at once; they are not tried out before each use, so a caller must
+            expect to find one broken. Default: up to 15, tried out.
 
     Raises:
         StoreError: the URL is not one, names a database that is not supported, or its driver is not installed.
@@ -48,7 +50,7 @@ def connect(url: str | None, *, durable: bool = False) -> Engine:
         case "sqlite":
             return _sqlite(parsed, durable)
         case "postgresql" | "postgres":
-            return _postgresql(parsed.set(drivername="postgresql+psycopg"))
+            return _postgresql(parsed.set(drivername="postgresql+psycopg"), connections)
         case other:
             raise StoreError(f"the store keeps its tables in SQLite or PostgreSQL, not in {other}")
 
@@ -85,9 +87,12 @@ def _sqlite(url: URL, durable: bool) -> Engine:
     return engine
 
 
-def _postgresql(url: URL) -> Engine:
+def _postgresql(url: URL, connections: int | None) -> Engine:
+    pool: dict[str, Any] = {"pool_pre_ping": True}
+    if connections is not None:
+        pool = {"pool_size": connections, "max_overflow": 0, "isolation_level": "READ COMMITTED"}
     try:
-        engine = create_engine(url, pool_pre_ping=True)
+        engine = create_engine(url, **pool)
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         raise StoreError('PostgreSQL needs its driver: pip install "envace-sdk[postgres]"') from error
 
@@ -98,6 +103,16 @@ def _postgresql(url: URL) -> Engine:
         connection.commit()
 
     return engine
+
+
+def reachable(engine: Engine) -> bool:
+    """Whether the database answers now."""
+    try:
+        with engine.connect() as connection:
+            connection.exec_driver_sql("SELECT 1")
+    except SQLAlchemyError:
+        return False
+    return True
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from .triggers import protect
 from .types import EscapedText, JsonText, UtcTime
 
 __all__ = [
+    "bases",
     "entities",
     "facts",
     "ledger_entries",
@@ -63,9 +64,17 @@ facts = Table(
     metadata,
     Column("world_id", ForeignKey(worlds.c.id, ondelete="CASCADE"), primary_key=True),
     Column("lookup", LargeBinary(32), primary_key=True, comment="hash of kind and name"),
-    Column("kind", EscapedText, nullable=False, comment="counter, history or next"),
+    Column("kind", EscapedText, nullable=False, comment="counter, history or next, or base"),
     Column("name", EscapedText, nullable=False),
     Column("value", JsonText, nullable=False),
+)
+
+bases = Table(
+    "bases",
+    metadata,
+    Column("digest", Text, primary_key=True, comment="SHA-256 of the state"),
+    Column("state", LargeBinary, nullable=False, comment="packed"),
+    Column("created_at", UtcTime, nullable=False),
 )
 
 snapshots = Table(

@@ -19,8 +19,9 @@ from envace_sdk.world.world import World
 
 from . import migrate as migrations
 from . import rows
-from .changes import changes, related
-from .engine import connect, reading, writing
+from .bases import Base, Bases
+from .changes import related
+from .engine import connect, reachable, reading, writing
 from .schema import snapshots, worlds
 from .types import json_text, lookup
 
@@ -64,6 +65,7 @@ class _Saved:
     id: int
     revision: int
     state: State
+    base: Base | None = None
 
 
 class Store:
@@ -80,6 +82,7 @@ class Store:
         self._engine = engine
         self._lock = threading.Lock()
         self._saved: dict[tuple[str, str], _Saved] = {}
+        self._bases = Bases()
 
     @classmethod
     def open(cls, url: str | None = None, *, migrate: bool | None = None) -> Self:
@@ -103,6 +106,10 @@ class Store:
     def migrate(self) -> None:
         """Bring the database to this version's tables. Raises: StoreError when it is newer, or refuses."""
         migrations.migrate(self._engine)
+
+    def reachable(self) -> bool:
+        """Whether the database answers now."""
+        return reachable(self._engine)
 
     def close(self) -> None:
         """Close all connections."""
@@ -131,13 +138,13 @@ class Store:
             saved = self._saved.get(identity)
             if saved is None:
                 with writing(self._engine) as connection:
-                    world_id = self._created(connection, toolset, world.name, state)
-                self._remember(identity, _Saved(world_id, 1, state))
+                    world_id, base = self._created(connection, toolset, world.name, state)
+                self._remember(identity, _Saved(world_id, 1, state, base))
             elif saved.state is not state:
                 with writing(self._engine) as connection:
                     self._claimed(connection, saved, toolset, world.name, state)
-                    rows.write(connection, saved.id, changes(saved.state, state))
-                self._remember(identity, _Saved(saved.id, saved.revision + 1, state))
+                    base = rows.write(connection, saved.id, saved.state, state, saved.base)
+                self._remember(identity, _Saved(saved.id, saved.revision + 1, state, base))
 
     def load(self, toolset: str, name: str) -> State | None:
         """The stored state of a world, or None. From now on this store saves that world's changes since this state.
@@ -152,8 +159,8 @@ class Store:
                 if found is None:
                     self._saved.pop((toolset, name), None)
                     return None
-                state = self._state(connection, found)
-            self._remember((toolset, name), _Saved(found.id, found.revision, state))
+                state, base = self._state(connection, found)
+            self._remember((toolset, name), _Saved(found.id, found.revision, state, base))
             return state
 
     def worlds(self, toolset: str | None = None) -> list[StoredWorld]:
@@ -234,7 +241,7 @@ class Store:
         self._saved.pop(identity, None)  # so that the newest comes last
         self._saved[identity] = saved
 
-    def _created(self, connection: Connection, toolset: str, name: str, state: State) -> int:
+    def _created(self, connection: Connection, toolset: str, name: str, state: State) -> tuple[int, Base | None]:
         now = datetime.now(UTC)
         values = {"toolset": toolset, "name": name, "created_at": now, "updated_at": now, "revision": 1}
         try:
@@ -247,10 +254,10 @@ class Store:
             ) from None
         world_id: int = made.scalar_one()
         relative = self._relative(connection, toolset, state)
-        if relative is not None:
-            rows.copy(connection, relative.id, world_id)
-        rows.write(connection, world_id, changes(State() if relative is None else relative.state, state))
-        return world_id
+        if relative is None:
+            return world_id, rows.write(connection, world_id, State(), state)
+        rows.copy(connection, relative.id, world_id)
+        return world_id, rows.write(connection, world_id, relative.state, state, relative.base)
 
     def _relative(self, connection: Connection, toolset: str, state: State) -> _Saved | None:
         """A stored world of which a new one differs little, if it still is as this store last saw it."""
@@ -276,11 +283,11 @@ class Store:
                 f"world {name!r} of {toolset!r} was saved or deleted by somebody else meanwhile: load it again"
             )
 
-    def _state(self, connection: Connection, found: Row[Any]) -> State:
+    def _state(self, connection: Connection, found: Row[Any]) -> tuple[State, Base | None]:
         saved = self._saved.get((found.toolset, found.name))
         if saved is not None and (saved.id, saved.revision) == (found.id, found.revision):
-            return saved.state
-        return rows.read(connection, found)
+            return saved.state, saved.base
+        return rows.read(connection, found, self._bases)
 
 
 def _columns(state: State) -> dict[str, Any]:
