@@ -12,7 +12,7 @@ LANGUAGES = {"bash", "console", "json", "python", "sql", "text", "toml", "yaml"}
 FOREIGN = {
     "--api-key", "--enable-lora", "--generation-config", "--weight-transfer-config",  # vLLM
     "--agent-llm",  # tau2
-    "--backend",  # verl.model_merger
+    "--backend", "--local", "--target",  # verl.model_merger
 }  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(
-    r"(?:^[ ]*<!-- (?P<note>[^\n]*?) -->\n)?^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*\n(?P<text>.*?)^(?P=indent)```$",
+    r"(?:^[ ]*<!-- (?P<note>[^\n]*?) -->\n)?"
+    r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n]*\n(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
 HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)

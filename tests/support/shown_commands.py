@@ -12,14 +12,9 @@ from envace_sdk.cli.main import cli
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
-TARGETS = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-for stem in re.findall(r"^([a-z-]+-)\$\(?", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE):
-    TARGETS.add(stem)
-FRAMEWORKS = re.search(r"^FRAMEWORKS := (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[
-    1
-].split()
-TARGETS |= {f"test-{name}" for name in FRAMEWORKS}
-OURS = {"pip", "uv", "make", "python", "python3", "envace-sdk", "accelerate", "torchrun", "pytest"}
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+FRAMEWORKS = re.search(r"^FRAMEWORKS := (.+)$", MAKEFILE, re.MULTILINE)[1].split()
+TARGETS = {*re.findall(r"^([a-z][\w-]*):", MAKEFILE, re.MULTILINE), *(f"test-{name}" for name in FRAMEWORKS)}
 SEPARATORS = {"&&", "||", "|", ";", "&"}
 
 
@@ -35,7 +30,8 @@ def simple_commands(text):
         else:
             words.append(word)
     plain = []
-    for words in [*found, words]:
+    for command in [*found, words]:
+        words = command
         while words and re.fullmatch(r"[A-Za-z_]\w*=.*", words[0], re.DOTALL):
             words = words[1:]  # the environment of the command
         for redirect in (">", "2>", ">>", "<"):
