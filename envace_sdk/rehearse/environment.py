@@ -87,8 +87,9 @@ class Environment:
         calls = (*self.fixtures, *(fixture for fixture in precedents if fixture.is_call))
         self.seen = calls
         """Every observed call that is known here: fixtures, and precedents."""
+        replayed = observed.replay(calls, self.start)
         followed = Precedents(
-            observed.replay(calls, self.start),
+            replayed,
             tools,
             self.dynamics,
             writing=writing,
@@ -100,7 +101,7 @@ class Environment:
         if not recorded_only:
             layers += [
                 RecalledRehearser(observed, over_rules=True, precedents=followed),
-                DynamicsRehearser(interpreter),
+                DynamicsRehearser(interpreter, replayed),
             ]
         layers.append(RecalledRehearser(observed, precedents=followed))
         if model is not None and not recorded_only:

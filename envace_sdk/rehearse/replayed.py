@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from envace_sdk.json import Json
@@ -78,6 +78,12 @@ class Replayed:
             right = sum(_agrees(self._run(f, self.states[id(f)]), f) for f in answered)
             self._in_full[tool] = right / len(answered) if len(answered) >= _LEAST_TRIED else None
         return self._in_full[tool]
+
+    def tried(self, tool: str) -> Iterator[tuple[Fixture, State, Answer | None]]:
+        """Recorded calls of a tool, the world before each, and what the tool's rule answers."""
+        for fixture in self._chosen(tool):
+            state = self.states[id(fixture)]
+            yield fixture, state, self._run(fixture, state)
 
     def _always_shown(self, tool: str) -> frozenset[str]:
         """The members that all recorded successes of a tool have."""

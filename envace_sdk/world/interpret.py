@@ -118,6 +118,17 @@ class Interpreter:
             return []
         return rule.needs(Scope({"args": dict(arguments), "entity": None}, state, dynamics=self.dynamics))
 
+    def is_unseen(self, tool: Tool, arguments: Mapping[str, Json], state: State, answer: Answer) -> bool:
+        """Whether an answer says that something is not there which the real world may have, unseen here."""
+        if answer.error is None or answer.outcome != "not_found":
+            return False
+        missing = [need for need in self.needs(tool, arguments, state) if state.get(need.collection, need.key) is None]
+        return bool(missing) and all(
+            self.dynamics.collections[need.collection].open
+            and not state.collection(need.collection).was_removed(need.key)
+            for need in missing
+        )
+
     def declines(self, tool: Tool, value: Json) -> bool:
         """Whether an answer says what is wrong with a call, as the tool's rule has it, and is no error."""
         try:

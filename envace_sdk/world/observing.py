@@ -68,6 +68,7 @@ class Observer:
         if named is not None and rule.effect != "create":
             state = _merged(state, *named)
         if changing:
+            state = self._with_needed(tool, arguments, state)
             answer = self._run(tool, arguments, state, random, minted_key(rule, self._dynamics, value))
             if answer is not None and answer.error is None:
                 state = answer.state
@@ -78,6 +79,14 @@ class Observer:
             state = _merged(state, named[0], named[1], _projected(rule, value))
         for collection, key, fields in self._listed(rule, tool, arguments, value, state):
             state = _merged(state, collection, key, fields)
+        return state
+
+    def _with_needed(self, tool: Tool, arguments: Mapping[str, Json], state: State) -> State:
+        """With what else the call needs, and nothing has been heard of: the call succeeded, so it was there."""
+        for collection, key, value in self._interpreter.needs(tool, arguments, state):
+            fields = self._dynamics.collections[collection].key_fields
+            if len(fields) == 1 and state.get(collection, key) is None:
+                state = state.put(collection, key, keyed(fields, [value]))
         return state
 
     def _named(
