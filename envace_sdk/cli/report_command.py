@@ -83,7 +83,7 @@ def report(
     made = asyncio.run(reported.make(given, title, most=round(most * 2**20)))
     data = made.html.encode(errors="backslashreplace")
     if to_stdout:
-        click.get_binary_stream("stdout").write(data)
+        sys.stdout.buffer.write(data)
     else:
         write_output(output, data)
         pages = f"{made.pages} page{'' if made.pages == 1 else 's'}"

@@ -34,7 +34,7 @@ _COLUMNS: Final = 2
 _PANEL: Final = (5.6, 3.3)
 """Inches."""
 _LONGEST: Final = 60
-_STYLE: Final[dict[str, Any]] = {
+_STYLE: Final[dict[Any, Any]] = {
     "svg.hashsalt": CREATOR,
     "svg.fonttype": "path",
     "text.parse_math": False,

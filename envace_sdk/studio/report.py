@@ -7,6 +7,7 @@ import hashlib
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -104,7 +105,8 @@ async def report(title: str, sources: Sequence[Source], *, most: int) -> Report:
             problems.append(unquote(address, errors="replace"))
         waiting.extend((number, found) for found in links(page) if _is_followed(found))
     for one in sections.values():
-        one.html = Markup(freeze(one.page, f"{one.id}-", lambda to, at=one.source: _place(kept, at, to)))  # noqa: S704
+        html = freeze(one.page, f"{one.id}-", partial(_place, kept, one.source))
+        one.html = Markup(html)  # noqa: S704  made of pages in which all is escaped
     return Report(_document(title, sections.values(), left_out, most), len(sections), left_out, problems)
 
 
