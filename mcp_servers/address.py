@@ -10,7 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Self
 
-__all__ = ["Address", "Names"]
+__all__ = ["BACKLOG", "Address", "Names"]
+
+BACKLOG: Final = 2048
+"""Connections that may wait to be accepted."""
 
 _HOST: Final = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 _ORIGIN: Final = re.compile(r"https?://", re.IGNORECASE)
@@ -64,7 +67,7 @@ class Address:
             if os.name == "posix":
                 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((self.host, self.port))
-            listener.listen(2048)
+            listener.listen(BACKLOG)
         except BaseException:
             listener.close()
             raise

@@ -41,7 +41,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from envace_sdk.errors import EnvaceError, ToolsetError, WorldError
 from envace_sdk.rehearse import Worlds
 
-from .address import Names
+from .address import BACKLOG, Names
 from .control import OPERATIONS, Control
 from .exact import Splice, SplicingApp
 from .guards import BearerGuard, HostGuard
@@ -62,6 +62,8 @@ _TOOLSET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _RESERVED: Final = ("control", "health", "healthz", "mcp", "metrics", "readyz", "worlds")
 CONTROL_LIMIT: Final = 256 * 1024 * 1024
 """Largest control request, in bytes: restoring sends a whole state."""
+KEEP_ALIVE_SECONDS: Final = 75
+"""How long an idle connection is kept: longer than load balancers keep theirs, or they would send into closed ones."""
 SHUTDOWN_SECONDS: Final = 3.0
 """How long requests in flight may take to end, unless said otherwise."""
 
@@ -247,6 +249,20 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
+class _Sharing(_Server):
+    """One of several processes that accept from one socket.
+
+    asyncio accepts as many connections at a time as its backlog has: one process would take all that wait, and those
+    beside it none. So it is told of a backlog of one, and the socket of the real one.
+    """
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As the original."""
+        await super().startup(sockets)
+        for listener in sockets or []:
+            listener.listen(BACKLOG)
+
+
 async def serve(
     app: ASGIApp, listener: socket.socket, *, grace: float = SHUTDOWN_SECONDS, lifeline: int | None = None
 ) -> None:
@@ -261,9 +277,11 @@ async def serve(
         server_header=False,
         ws="none",
         lifespan="on",
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        backlog=BACKLOG if lifeline is None else 1,
         timeout_graceful_shutdown=grace,  # type: ignore[arg-type]  # it is handed to asyncio, which takes fractions
     )
-    server = _Server(config)
+    server = _Server(config) if lifeline is None else _Sharing(config)
     loop = asyncio.get_running_loop()
     if lifeline is not None:
         loop.add_reader(lifeline, server.handle_exit, signal.SIGTERM, None)

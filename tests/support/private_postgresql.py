@@ -48,6 +48,11 @@ class PrivatePostgresql:
         log = str(self._folder / "log")
         self._run("pg_ctl", "start", "-w", "-D", str(self._folder / "data"), "-l", log, "-o", self._options)
 
+    @property
+    def pid(self) -> int:
+        """Of the process that all others of the server come from."""
+        return int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
+
     def stop(self, mode: str = "immediate") -> None:
         """Stop: `fast` ends every session in order, `immediate` is as good as a crash."""
         self._run("pg_ctl", "stop", "-w", "-D", str(self._folder / "data"), "-m", mode)
