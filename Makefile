@@ -19,10 +19,14 @@ NOT_LOCKED := torch triton cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cub
   nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse \
   nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx
 
+DOCS_LOCK := locks/docs.txt
+DOCS_DIGEST := $(shell $(PYTHON) -c "import hashlib,sys; print(hashlib.sha256(open('$(DOCS_LOCK)','rb').read() + sys.version.encode()).hexdigest()[:12])")
+DOCS_VENV := $(VENVS)/docs-$(DOCS_DIGEST)
+
 # The guard's adapters each stand on one framework, and no two of these fit into one environment.
 FRAMEWORKS := agent-framework openai-agents pydantic-ai semantic-kernel
 
-.PHONY: help venv venv-train demo test test-fast test-train test-verl test-vllm test-bench test-frameworks $(FRAMEWORKS:%=test-%) lint typecheck format lock clean
+.PHONY: help venv venv-train docs docs-serve venv-docs demo test test-fast test-train test-verl test-vllm test-bench test-frameworks $(FRAMEWORKS:%=test-%) lint typecheck format lock clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -100,6 +104,21 @@ $(FRAMEWORKS:%=test-%): test-%:
 	"$$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
 	"$$venv/bin/python" -m pytest tests/integrations/test_$(subst -,_,$*)_guard.py
 
+# The site has an environment of its own, too: Sphinx is no part of the development lock.
+docs: venv-docs  ## Build the documents as a site, in build/site; a broken link, anchor or navigation entry fails
+	$(DOCS_VENV)/bin/python docs/site/build.py
+
+docs-serve: docs  ## Build the site, and show it at http://127.0.0.1:8080
+	$(DOCS_VENV)/bin/python -m http.server --bind 127.0.0.1 --directory build/site 8080
+
+$(DOCS_VENV)/.ready: $(DOCS_LOCK)
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(DOCS_LOCK)
+	touch $@
+
+venv-docs: $(DOCS_VENV)/.ready
+	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+
 lint: venv  ## Style, types and the import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -120,6 +139,7 @@ lock:  ## Resolve the lock files again (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra dev --output-file locks/dev.txt pyproject.toml locks/build.in
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file locks/mcp-1.x.txt locks/mcp-1.x.in
 	uv pip compile --quiet --generate-hashes --python-version 3.11 --python-platform x86_64-unknown-linux-gnu --extra train --extra dev $(NOT_LOCKED:%=--no-emit-package %) --constraints locks/train.in --output-file $(TRAIN_LOCK) pyproject.toml locks/build.in
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file $(DOCS_LOCK) pyproject.toml locks/build.in locks/docs.in
 	for name in verl bench; do \
 	  uv pip compile --quiet --generate-hashes --python-version 3.11 --python-platform x86_64-unknown-linux-gnu --extra train $(NOT_LOCKED:%=--no-emit-package %) --output-file locks/$$name.txt pyproject.toml locks/build.in locks/test.in locks/$$name.in || exit 1; \
 	done

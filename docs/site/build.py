@@ -1,4 +1,7 @@
-"""Build the site: `python docs/site/build.py [OUTPUT]`. Warnings are errors: a broken link, anchor or navigation entry."""
+"""Build the site: `python docs/site/build.py [OUTPUT]`.
+
+Warnings are errors: a link or anchor that leads nowhere, a page that the navigation lacks, an entry without a page.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,10 @@ def main() -> int:
         shutil.rmtree(folder, ignore_errors=True)
     stage(pages, {"reference/cli.md": cli_reference(), **python_reference()})
     code: int = build_main(
-        ["-b", "html", "-q", "-n", "-W", "--keep-going", "-d", f"{pages}-cache", "-c", str(Path(__file__).parent)]
-        + [str(pages), str(output)]
+        [
+            *("-b", "html", "-q", "-n", "-W", "--keep-going", "-d", f"{pages}-cache"),
+            *("-c", str(Path(__file__).parent), str(pages), str(output)),
+        ]
     )
     if code == 0:
         sys.stdout.write(f"built {output / 'index.html'}\n")

@@ -27,9 +27,8 @@ def _commands() -> list[tuple[tuple[str, ...], click.Command]]:
         found.append((words, command))
         if isinstance(command, click.Group):
             context = click.Context(command)
-            for name in command.list_commands(context):
-                if (inner := command.get_command(context, name)) is not None:
-                    waiting.append(((*words, name), inner))
+            inner = [(name, command.get_command(context, name)) for name in command.list_commands(context)]
+            waiting += [((*words, name), one) for name, one in inner if one is not None]
     return sorted(found, key=lambda one: one[0])
 
 

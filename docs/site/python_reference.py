@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import griffe
-
 from stage import ROOT
 
 __all__ = ["python_reference"]
@@ -29,7 +28,7 @@ _HEADINGS = {
 
 
 def python_reference() -> dict[str, str]:
-    """Pages of Markdown by their path in the site: one for each package that has public names, and one that lists them."""
+    """Pages of Markdown by their path in the site: one for each package with public names, and one that lists them."""
     pages, rows = {}, []
     for package, name in _packages():
         path = f"reference/{name}.md"
@@ -39,8 +38,8 @@ def python_reference() -> dict[str, str]:
     table = "".join(f"| [{name}]({name}.md) | {summary} |\n" for name, summary in sorted(rows))
     trees = "".join(f"{name}\n" for name, _ in sorted(rows))
     pages["reference/python.md"] = (
-        "# Python packages\n\nPublic names, from their docstrings. What a package does not list is not public: it may change "
-        f"in any release.\n\n| package | |\n|---|---|\n{table}\n```{{toctree}}\n:hidden:\n\n{trees}```\n"
+        "# Python packages\n\nPublic names, from their docstrings. What a package does not list is not public: it may "
+        f"change in any release.\n\n| package | |\n|---|---|\n{table}\n```{{toctree}}\n:hidden:\n\n{trees}```\n"
     )
     return pages
 
@@ -120,8 +119,6 @@ def _doc(member: Any) -> str:
             text += f"*{_HEADINGS[kind]}*\n\n" + "".join(f"- {_item(item)}\n" for item in section.value) + "\n"
         elif kind == "admonition":
             text += f"*{section.title}*: {section.value.description}\n\n"
-        elif kind == "examples":
-            text += "".join(f"```python\n{one}\n```\n\n" if form.value == "examples" else f"{one}\n\n" for form, one in section.value)
     return text.rstrip() + "\n"
 
 
