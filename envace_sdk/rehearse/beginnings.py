@@ -19,13 +19,14 @@ from envace_sdk.world.keys import Document, get_path, keyed
 from envace_sdk.world.observing import minted_key, writes
 from envace_sdk.world.state import State
 
-__all__ = ["Begun", "Replay", "begun"]
+__all__ = ["SESSION", "Begun", "Replay", "begun", "consulted"]
 
 Replay: TypeAlias = Callable[[Fixture, State], State]
 """The state after a recorded call."""
 
 _MEMBER: Final = re.compile(r"session\.([A-Za-z_]\w*)")
-_SESSION: Final = "session"
+SESSION: Final = "session"
+"""The collection, and its only key, of what is true of a session as a whole."""
 _MOST_COUNTED: Final = 2**53
 _VARIANTS: Final = 4
 """Ways for a session to begin that are tried where its answers do not show which it was."""
@@ -42,6 +43,10 @@ class Begun:
     counted: dict[str, int] = field(default_factory=dict)
     """By collection, the number that the first thing made in it was given."""
     calls: list[ToolCall] = field(default_factory=list)
+    session: Document | None = None
+    """What the session held, other than all begin with; None where nothing tells."""
+    opening: list[ToolCall] = field(default_factory=list)
+    """The calls before anything told what the session held, or changed it; and the one that did."""
 
 
 def begun(
@@ -64,17 +69,34 @@ def begun(
     found = {name: reading.read(calls) for name, calls in episodes.items()}
     variants: list[Document] = []
     for one in found.values():
-        shown = one.things.get(_SESSION, {}).get(_SESSION)
-        if shown is not None and shown not in variants:
-            variants.append(shown)
-    if not 0 < len(variants) <= _VARIANTS:
-        return found
+        if one.session and one.session not in variants:
+            variants.append(one.session)
+    shown = frozenset(name for variant in variants for name in variant)
+    for name, value in (start.get(SESSION, SESSION) or {}).items():
+        if isinstance(value, bool) and name not in shown:
+            variants.append({name: not value})  # what is never shown may decide all the same
+    if 0 < len(variants) <= _VARIANTS:
+        for name, calls in episodes.items():
+            if found[name].session is None:
+                found[name].session = reading.best(calls, [{}, *variants])
+    members = frozenset(name for one in found.values() for name in one.session or ())
     for name, calls in episodes.items():
-        if _SESSION not in found[name].things:
-            best = max([{}, *variants], key=lambda variant: reading.agreement(calls, variant))
-            if best:
-                found[name].things[_SESSION] = {_SESSION: best}
+        found[name].opening = reading.opening(calls, members)
     return found
+
+
+def consulted(rule: ToolRule | None) -> frozenset[str]:
+    """What of the session decides how calls of a tool are answered; not what they only keep as it is."""
+    if rule is None:
+        return frozenset()
+    written = rule.model_dump(exclude_defaults=True, exclude={"reason", "also"})
+    found = set(_MEMBER.findall(repr(written)))
+    for change in rule.also:
+        sets = change.set if change.collection == SESSION else {}
+        found.update(_MEMBER.findall(repr(change.model_dump(exclude_defaults=True, exclude={"set"}))))
+        for name, source in (sets or change.set).items():
+            found.update(member for member in _MEMBER.findall(source) if not sets or member != name)
+    return frozenset(found)
 
 
 class _Reading:
@@ -112,27 +134,51 @@ class _Reading:
                 place = (change.collection, change.key)
                 if changes:
                     written.add(place)
-                elif place not in written and change.collection != _SESSION:
+                elif place not in written and change.collection != SESSION:
                     self._note(found, *place, after.get(*place) or {})
-            self._note_session(found, rule, fixture, state, is_written=(_SESSION, _SESSION) in written)
+            self._note_session(found, rule, fixture, state, is_written=(SESSION, SESSION) in written)
             state = after
         return found
 
-    def agreement(self, calls: Sequence[Fixture], session: Document) -> int:
-        """How many calls end as recorded if the session begins so."""
-        held = self._start.get(_SESSION, _SESSION) or {}
-        state = self._start.put(_SESSION, _SESSION, {**held, **session}) if session else self._start
+    def best(self, calls: Sequence[Fixture], variants: Sequence[Document]) -> Document | None:
+        """That with which calls end as recorded more often than with any other; None where there is no such one."""
+        agreed = [self._agreement(calls, variant) for variant in variants]
+        most = max(agreed)
+        return variants[agreed.index(most)] if agreed.count(most) == 1 else None
+
+    def opening(self, calls: Sequence[Fixture], members: frozenset[str]) -> list[ToolCall]:
+        """The calls until one is answered after such a member of the session, or changes it."""
+        found: list[ToolCall] = []
+        state = self._start
+        for fixture in calls if members else ():
+            found.append(fixture.call)
+            if consulted(self._interpreter.dynamics.tools.get(fixture.call.name)) & members:
+                break
+            after = self._replay(fixture, state)
+            if after.get(SESSION, SESSION) != state.get(SESSION, SESSION):
+                break
+            state = after
+        return found
+
+    def _agreement(self, calls: Sequence[Fixture], session: Document) -> int:
+        """How many calls end as recorded if the session begins so, and how many more are answered so."""
+        held = self._start.get(SESSION, SESSION) or {}
+        state = self._start.put(SESSION, SESSION, {**held, **session}) if session else self._start
         agreed = 0
         for fixture in calls:
-            tool = self._tools[fixture.call.name]
+            tool, recorded = self._tools[fixture.call.name], fixture.result
             try:
                 answer = self._interpreter.run(tool, fixture.call.arguments, state, Random(0))
             except EnvaceError:
                 answer = None
-            if answer is not None:
-                agreed += (answer.error is not None) is fixture.result.is_error
+            if answer is not None and (answer.error is not None) is recorded.is_error:
+                agreed += self._declines(tool, answer.value) is self._declines(tool, recorded.value())
+                agreed += answer.error is None and answer.value == recorded.value()
             state = self._replay(fixture, state)
         return agreed
+
+    def _declines(self, tool: Tool, value: Json) -> bool:
+        return self._interpreter.declines(tool, value)
 
     def _note_count(self, found: Begun, rule: ToolRule | None, fixture: Fixture) -> None:
         """The number that a new thing is given, if it is the first."""
@@ -156,11 +202,12 @@ class _Reading:
         """What an answer shows of the session. A place in a tree stays: things are known by where they lie below it."""
         if rule is None or is_written or rule.returns.object is None:
             return
-        held = state.get(_SESSION, _SESSION) or {}
+        held = state.get(SESSION, SESSION) or {}
         for name, source in rule.returns.object.items():
             member = _MEMBER.fullmatch(source)
             value: Json = get_path(fixture.result.value(), name) if isinstance(fixture.result.value(), dict) else None
             if member is None or value is UNSET or value is None or (isinstance(value, str) and "/" in value):
                 continue
-            if member[1] in held and held[member[1]] != value:
-                self._note(found, _SESSION, _SESSION, {member[1]: value})
+            if member[1] in held:
+                shown = found.session or {}
+                found.session = shown if held[member[1]] == value else {member[1]: value, **shown}

@@ -108,14 +108,14 @@ class Environment:
             layers.append(model.knowing(self.dynamics, calls) if isinstance(model, Teachable) else model)
         if not recorded_only:
             layers.append(SchemaRehearser(tuple(toolset), self.dynamics, interpreter, keys, calls, followed))
-        begun = Starts([f for f in precedents if f.is_call], self.start, tools, interpreter, observed.after)
+        self._starts = Starts([f for f in precedents if f.is_call], self.start, tools, interpreter, observed.after)
         self._ladder = Ladder(
             tools,
             self.dynamics,
             observed,
             layers,
             followed,
-            starts=begun,
+            starts=self._starts,
             keeps_calls=model is not None,
             keeps_reads=self._keeps_reads,
         )
@@ -233,7 +233,7 @@ class Environment:
         if call.name not in self.toolset:
             raise UnknownToolError(call.name)
         after = self._precedents.note(self._observed.observe(Fixture(call, result), state), call, result)
-        return forgotten(after) if self._keeps_reads else after
+        return self._starts.seen(call, forgotten(after)) if self._keeps_reads else after
 
     def recall(self, method: str, call: ToolCall, state: State) -> Fixture | None:
         """What was recorded of a request that calls no tool: true in `state` if possible, else as it was seen last."""

@@ -23,12 +23,15 @@ from envace_sdk.world.interpret import Interpreter, Needed
 from envace_sdk.world.keys import keyed
 from envace_sdk.world.state import State
 
-from .beginnings import Begun, Replay, begun
+from .beginnings import SESSION, Begun, Replay, begun, consulted
+from .openings import Opening, Openings
 from .precedents import call_key, is_distinctive, leaves
 
 __all__ = ["Starts"]
 
 _NAME: Final = "rehearse.starts"
+_OPENING: Final = "rehearse.opening"
+_SETTLED: Final = "settled"
 _LEAST: Final = 4
 """Sessions that must have been recorded, for some of them to be like a world's."""
 _MOST: Final = 2000
@@ -74,6 +77,7 @@ class Starts:
         """The state with what was there in the beginning, as far as this call tells where its session began."""
         if not self._begun:
             return state
+        state = self._opened(call, state)
         missing = [
             need
             for need in self._interpreter.needs(self._tools[call.name], call.arguments, state)
@@ -82,7 +86,7 @@ class Starts:
         ]
         named = [(need.collection, need.key) for need in missing]
         marks = [mark for mark in _marks(call, named) if mark in self._marked]
-        known = _read(state)
+        known = _read(state, _NAME)
         new = [mark for mark in marks if mark not in known]
         if not new:
             return self._with_likely(missing, state)
@@ -98,6 +102,42 @@ class Starts:
         state = self._with_likely(missing, state)
         history = state.history.set(_NAME, json.dumps(known))
         return before.replace(history=history) if state is before else state.replace(history=history)
+
+    def seen(self, call: ToolCall, state: State) -> State:
+        """The state in which such a call was really answered: what its answer hung on is no longer open."""
+        if not self._begun or not self._hangs_on_opening(call) or state.history.get(_OPENING) == _SETTLED:
+            return state
+        return state.replace(history=state.history.set(_OPENING, _SETTLED))
+
+    def _hangs_on_opening(self, call: ToolCall) -> bool:
+        rule = self._interpreter.dynamics.tools.get(call.name)
+        return self._openings.differ and not consulted(rule).isdisjoint(self._openings.fields)
+
+    def _opened(self, call: ToolCall, state: State) -> State:
+        """With what the session held, once a call hangs on it; from then on it stays so."""
+        openings = self._openings
+        if not openings.differ or state.history.get(_OPENING) == _SETTLED:
+            return state
+        held, begun = (each.get(SESSION, SESSION) or {} for each in (state, self._start))
+        if any(held.get(name) != begun.get(name) for name in openings.fields):
+            return state.replace(history=state.history.set(_OPENING, _SETTLED))
+        known = _read(state, _OPENING)
+        marks = [*known, *(mark for mark in openings.marks(call) if mark not in known)][-_MOST_MARKS:]
+        if not self._hangs_on_opening(call):
+            if marks == known:
+                return state
+            return state.replace(history=state.history.set(_OPENING, json.dumps(marks)))
+        likely = openings.likeliest(marks)
+        if likely:
+            state = state.put(SESSION, SESSION, {**held, **likely})
+        return state.replace(history=state.history.set(_OPENING, _SETTLED))
+
+    @cached_property
+    def _openings(self) -> Openings:
+        return Openings(
+            {name: Opening(one.session, one.opening) for name, one in self._begun.items()},
+            {name: one.calls for name, one in self._begun.items()},
+        )
 
     def _with_likely(self, missing: Iterable[Needed], state: State) -> State:
         """With what is named like things that were there in the beginning, and not like what was named in vain."""
@@ -201,7 +241,7 @@ class Starts:
             return {}
         ordered = {name: sorted(calls, key=lambda each: each.position) for name, calls in episodes.items()}
         found = begun(ordered, self._start, self._tools, self._interpreter, self._replay)
-        return found if any(one.things for one in found.values()) else {}
+        return found if any(one.things or one.session for one in found.values()) else {}
 
     @cached_property
     def _marked(self) -> dict[str, tuple[str, ...]]:
@@ -250,9 +290,9 @@ def _agreed(documents: Iterable[Mapping[str, Json]], always: Container[str]) -> 
     return found
 
 
-def _read(state: State) -> list[str]:
+def _read(state: State, name: str) -> list[str]:
     try:
-        found = json.loads(state.history.get(_NAME, "[]"))
+        found = json.loads(state.history.get(name, "[]"))
     except (ValueError, RecursionError):
         return []  # a snapshot may hold anything
     return [mark for mark in found[-_MOST_MARKS:] if isinstance(mark, str)] if isinstance(found, list) else []
