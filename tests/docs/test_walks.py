@@ -41,6 +41,7 @@ def walk(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the commands are those of a shell")
 @pytest.mark.parametrize("page", [page for page in pages() if to_run(page)])
 def test_the_commands_of_a_page_do_what_it_shows(page, walk):

@@ -6,7 +6,7 @@ import shlex
 import tomllib
 
 import click
-from documents import ROOT
+from documents import ROOT, blocks
 
 from envace_sdk.cli.main import cli
 
@@ -44,15 +44,15 @@ def simple_commands(text):
     return plain
 
 
-def check(words, folder):
-    """Raises AssertionError or click.UsageError where a command of ours is none that there is."""
+def check(words, page):
+    """Raises AssertionError or click.UsageError where a command of ours, shown on a page, is none that there is."""
     program, *rest = words
     if program in {"accelerate", "torchrun"} and "envace_sdk" in rest:
         check_cli(rest[rest.index("envace_sdk") + 1 :])
     elif program.endswith("envace-sdk") and "/" not in program.removesuffix("bin/envace-sdk").rstrip("/."):
         check_cli(rest)
     elif program in {"python", "python3"} or program.endswith("bin/python"):
-        check_python(rest, folder)
+        check_python(rest, page)
     elif program == "make":
         wrong = [word for word in rest if not word.startswith("-") and "=" not in word and word not in TARGETS]
         assert not wrong, f"the Makefile has no target {wrong}"
@@ -69,7 +69,7 @@ def check_pip(words):
             assert (ROOT / word).exists(), f"there is no {word}"
 
 
-def check_python(words, folder):
+def check_python(words, page):
     if words[:1] == ["-m"]:
         module, *rest = words[1:]
         if module == "envace_sdk":
@@ -81,7 +81,8 @@ def check_python(words, folder):
             assert path.exists(), f"there is no module {module}"
             check_options(path, rest)
     elif words and words[0].endswith(".py"):
-        places = [folder / words[0], ROOT / words[0]]
+        places = [(ROOT / page).parent / words[0], ROOT / words[0]]
+        places += [ROOT / block.note for block in blocks(page) if block.note.endswith(f"/{words[0]}")]
         [path, *_] = [place for place in places if place.exists()] or [None]
         assert path is not None, f"there is no program {words[0]}"
         check_options(path, words[1:])

@@ -89,10 +89,11 @@ class Walk:
     def _serve(self, text):
         known = set(self.ports.values())
         program = f". {shlex.quote(str(self.state))}\nexec {text}"
-        log = (self.place.parent / f"server-{len(self.servers)}.log").open("w+b")
-        server = subprocess.Popen(
-            ["bash", "-c", program], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment
-        )
+        log = self.place.parent / f"server-{len(self.servers)}.log"
+        with log.open("wb") as written:
+            server = subprocess.Popen(
+                ["bash", "-c", program], stdin=subprocess.DEVNULL, stdout=written, stderr=written, env=self.environment
+            )
         self.servers.append(server)
         [port, *_] = [int(one) for one in re.findall(r"127\.0\.0\.1:(\d+)", text) if int(one) in known]
         until = time.monotonic() + WAIT
@@ -103,8 +104,7 @@ class Walk:
                 if tried.connect_ex(("127.0.0.1", port)) == 0:
                     return
             time.sleep(0.1)
-        log.seek(0)
-        raise AssertionError(f"{text}: nothing listens at {port}: {log.read().decode()}")
+        raise AssertionError(f"{text}: nothing listens at {port}: {log.read_text(encoding='utf-8')}")
 
 
 def is_server(text):
@@ -112,14 +112,17 @@ def is_server(text):
 
 
 def differs(shown, printed):
-    """What is shown and was not printed: the first such line. `…` stands for anything, a line of it for any lines."""
-    lines = [line.rstrip() for line in printed.splitlines()]
+    """What is shown and was not printed: the first such line. `…` stands for anything, a line of it for any lines.
+
+    How wide a gap is does not count: columns are as wide as what stands in them.
+    """
+    lines = [" ".join(line.split()) for line in printed.splitlines()]
     at, jump = 0, False
     for line in shown.splitlines():
         if line.strip() == "…":
             jump = True
             continue
-        pattern = re.compile(".*".join(re.escape(part) for part in re.sub(r"\s+$", "", line).split("…")) + "$")
+        pattern = re.compile(".*".join(re.escape(part) for part in " ".join(line.split()).split("…")) + "$")
         found = next((n for n in range(at, len(lines)) if pattern.match(lines[n])), None)
         if found is None or (found != at and not jump):
             return line
