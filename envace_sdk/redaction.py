@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from envace_sdk.errors import FixtureError
@@ -40,13 +40,13 @@ _SHAPES: Final = (
     r"\bnpm_[A-Za-z0-9]{36}\b",
     r"\bpypi-[A-Za-z0-9_-]{40,}",
     r"\bhf_[A-Za-z0-9]{30,}",
-    r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+    r"\beyJ[A-Za-z0-9_-]{8,1000}\.eyJ[A-Za-z0-9_-]{8,16000}\.[A-Za-z0-9_-]*",
     r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----[\s\S]*?(?:-----END (?:[A-Z]+ )*PRIVATE KEY-----|\Z)",
     r"(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{8,}",
     r"(?<=://)[^\s/:@\"']{1,100}:[^\s/@\"']{1,200}(?=@)",
 )
 _IN_TEXT: Final = re.compile(r'("([A-Za-z0-9_.\- ]{1,60})"\s*:\s*")((?:[^"\\]|\\.)+)(?=")')
-_IN_ESCAPED_TEXT: Final = re.compile(r'(\\+"([A-Za-z0-9_.\- ]{1,60})\\+"\s*:\s*\\+")([^"\\]+)')
+_IN_ESCAPED_TEXT: Final = re.compile(r'((?<!\\)\\++"([A-Za-z0-9_.\- ]{1,60})\\++"\s*:\s*\\++")([^"\\]+)')
 _MARKS: Final = (
     *("sk-", "k_live_", "k_test_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox"),
     *("AKIA", "ASIA", "AIza", "ya29.", "npm_", "pypi-", "hf_", "eyJ", "PRIVATE KEY", "earer ", "://"),
@@ -126,11 +126,15 @@ class SecretRedactor:
 
     def _value(self, value: Json, depth: int) -> Json:
         if depth > _DEEPEST:
-            return REDACTED if self._whole else value
+            return REDACTED
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, dict):
-            return _mapped(value, lambda name, member: self._member(name, member, depth))
+            # No helper in between: each level takes as little of the stack as it can.
+            members = {}
+            for name, member in value.items():
+                members[name] = self._member(name, member, depth)
+            return members if any(members[name] is not member for name, member in value.items()) else value
         if isinstance(value, list):
             changed = [self._value(item, depth + 1) for item in value]
             return changed if any(new is not old for new, old in zip(changed, value, strict=True)) else value
@@ -171,11 +175,6 @@ def _written(value: Json) -> str:
         return json.dumps(value, sort_keys=True, default=str)
     except (RecursionError, TypeError, ValueError):
         return ""
-
-
-def _mapped(value: Mapping[str, Json], change: Callable[[str, Json], Json]) -> Mapping[str, Json]:
-    changed = {name: change(name, member) for name, member in value.items()}
-    return changed if any(changed[name] is not member for name, member in value.items()) else value
 
 
 def _normalised(name: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from envace_sdk.errors import TrainingError
+from envace_sdk.problems import first_of
 from envace_sdk.yaml import YAMLError, load_yaml
 
 from .advantages import Baseline
@@ -234,7 +235,7 @@ def validate(values: Mapping[str, Any], kind: type[ConfigT], *, source: str = "c
     try:
         return kind.model_validate(own)
     except ValidationError as error:
-        raise TrainingError("\n".join(f"{source}: {_line(problem, kind)}" for problem in error.errors())) from None
+        raise TrainingError(first_of((f"{source}: {_line(one, kind)}" for one in error.errors()), "\n")) from None
 
 
 def presets() -> dict[str, Path]:

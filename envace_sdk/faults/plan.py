@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from envace_sdk.errors import ExpressionError, FaultError
 from envace_sdk.json import Json
+from envace_sdk.problems import first_of
 from envace_sdk.world.expressions import compile_expression, compile_template
 from envace_sdk.yaml import YAMLError, load_yaml
 
@@ -67,7 +68,7 @@ class FaultPlan(BaseModel):
         try:
             plan = cls.model_validate(dict(data))
         except ValidationError as error:
-            raise FaultError(f"{source}: " + "; ".join(map(_explain, error.errors()))) from error
+            raise FaultError(f"{source}: {first_of(map(_explain, error.errors()))}") from error
         plan._compile(source)
         return plan
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from envace_sdk.errors import PolicyError
 from envace_sdk.json import Json
+from envace_sdk.problems import first_of
 from envace_sdk.yaml import YAMLError, load_yaml
 
 from .match import Match
@@ -125,7 +126,7 @@ def parse_policy(text: str, source: str = "policy") -> RulePolicy:
     try:
         file = _File.model_validate(data)
     except ValidationError as error:
-        places = "; ".join(f"{_place(e['loc'], data)}: {e['msg']}" for e in error.errors())
+        places = first_of(f"{_place(e['loc'], data)}: {e['msg']}" for e in error.errors())
         raise PolicyError(f"{source}: {places}") from None
     rules = [_made(rule, f"{source}: {_called('rules', at, rule.name)}") for at, rule in enumerate(file.rules)]
     risks = [_made(rule, f"{source}: {_called('risk', at, rule.name)}") for at, rule in enumerate(file.risk)]

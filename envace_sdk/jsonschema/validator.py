@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -31,7 +31,13 @@ Schema: TypeAlias = Mapping[str, Json] | bool
 
 _LARGE: Final = 500_000
 """Bytes of a value beyond which violations are not all listed, because jsonschema-rs lists them before it returns."""
+_COPIED: Final = 16_000_000
+"""The same, of possible failures times bytes: each comes with a copy of its part of the value. Some 200 MB."""
 _FAILURES: Final = 100
+_TOLD: Final = 1000
+"""Characters of a place, and of what is wrong there, in a message: names and patterns may be of any length."""
+_LONG: Final = 10_000
+"""Bytes of a schema; in a shorter one no pattern is too long."""
 _MANY_REFERENCES: Final = 24
 """With fewer, there is no way to take forever."""
 
@@ -92,25 +98,37 @@ class Validator:
                 return list(islice(self.fallback.failures(value), _FAILURES))
             if self._engine is None or self._test(clean):
                 return []
-            errors = islice(_errors(self._engine, clean, size), _FAILURES)
-            return [rust.failures(error, self.schema) for error in errors]
+            return self._listed(self._engine, clean, size)
         except (ValueError, RecursionError) as error:
             return [_not_json(value, str(error))]
+
+    def _listed(self, engine: jsonschema_rs.Validator, value: Json, size: int) -> list[Failure]:
+        """The failures; the first one where there may be too many, and none in particular where even that is too much,
+        because it holds why each of its alternatives does not fit.
+        """
+        from .bounds import depth, has_alternatives
+
+        copied = self._most * size * depth(value)
+        if size <= _LARGE and copied <= _COPIED:
+            return [rust.failures(error, self.schema) for error in islice(engine.iter_errors(value), _FAILURES)]
+        if copied > _COPIED and has_alternatives(self.schema):
+            return [Failure("json", (), (), None, {"reason": "a value that does not fit, too large to say where"})]
+        try:
+            engine.validate(value)
+        except jsonschema_rs.ValidationError as error:
+            return [rust.failures(error, self.schema)]
+        return []
+
+    @cached_property
+    def _most(self) -> int:
+        from .bounds import most_failures
+
+        return most_failures(self.schema)
 
     @cached_property
     def memo(self) -> dict[str, object]:
         """A place for what others derive from the schema and want to keep as long as it is kept."""
         return {}
-
-
-def _errors(engine: jsonschema_rs.Validator, value: Json, size: int) -> Iterator[jsonschema_rs.ValidationError]:
-    if size <= _LARGE:
-        yield from engine.iter_errors(value)
-        return
-    try:
-        engine.validate(value)
-    except jsonschema_rs.ValidationError as error:
-        yield error
 
 
 def _not_json(value: Json, reason: str = "") -> Failure:
@@ -155,7 +173,8 @@ def compile_schema(schema: Schema | Json, *, where: str = "schema") -> Validator
     try:
         return from_content(content(schema))
     except BadSchemaError as problem:
-        raise SchemaError(f"{where}{join(problem.path)}: {problem.reason} ({problem.rule})") from None
+        place = f"{where}{join(problem.path)}"
+        raise SchemaError(f"{place[:_TOLD]}: {problem.reason[:_TOLD]} ({problem.rule})") from None
 
 
 def content(schema: Schema | Json) -> bytes:
@@ -201,6 +220,10 @@ def from_content(key: bytes) -> Validator:
             from .bounds import check_bounds
 
             check_bounds(schema)
+        if len(key) > _LONG and b"attern" in key:
+            from .bounds import check_patterns
+
+            check_patterns(schema, of)
         if of > Dialect.DRAFT_7 or b"content" not in key:
             try:
                 return Validator(schema, of, schema, rust.validator(schema), None)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from envace_sdk.errors import TaskError
 from envace_sdk.json import Json
+from envace_sdk.problems import first_of
 
 from .model import Task
 
@@ -57,8 +58,8 @@ def _task(line: str) -> Task:
     try:
         return Task.model_validate(data)
     except ValidationError as error:
-        name = f"task {data['id']!r}: " if isinstance(data.get("id"), str) else ""
-        raise TaskError(name + "; ".join(_mistakes(error))) from error
+        name = f"task {data['id'][:100]!r}: " if isinstance(data.get("id"), str) else ""
+        raise TaskError(name + first_of(_mistakes(error))) from error
 
 
 def _mistakes(error: ValidationError) -> Iterator[str]:
@@ -72,8 +73,9 @@ def _distinct(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     """Of two members of one name, JSON readers silently keep the last."""
     made = dict(pairs)
     if len(made) < len(pairs):
-        names: list[str] = [name for name, _ in pairs]
-        raise TaskError(f"the member {next(name for name in names if names.count(name) > 1)!r} is given twice")
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise TaskError(f"the member {twice!r} is given twice")
     return made
 
 

@@ -147,11 +147,12 @@ class _Plain:
         return key
 
 
-_COMMENT: Final = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_TRAILING: Final = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+# Texts and comments that never end are taken to the end of the file, once: else each quote in it would be tried anew.
+_COMMENT: Final = re.compile(r'("(?:[^"\\]|\\.)*+"?)|//[^\n]*|/\*.*?\*/|(/\*.*)', re.DOTALL)
+_TRAILING: Final = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*[}\]])', re.DOTALL)
 
 
 def without_comments(text: str) -> str:
     """JSON from JSON with comments and trailing commas, as editors keep their settings."""
-    text = _COMMENT.sub(lambda found: found[1] or "", text)
+    text = _COMMENT.sub(lambda found: found[1] or found[2] or "", text)
     return _TRAILING.sub(lambda found: found[1] or "", text)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from envace_sdk.errors import DynamicsError
+from envace_sdk.problems import first_of
 from envace_sdk.yaml import YAMLError, load_yaml
 
 from .minttemplate import template_shape
@@ -285,7 +286,7 @@ class Dynamics(_Model):
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            places = "; ".join(
+            places = first_of(
                 f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg'].removeprefix('Value error, ')}"
                 for e in error.errors()
             )

@@ -122,9 +122,11 @@ def _table(text: str, path: Path) -> Rows:
     if not rows:
         raise WorldError(f"{path}: the table is empty; its first row must name the fields")
     header = [name.strip() for name in rows[0][1]]
+    seen: set[str] = set()
     for position, name in enumerate(header):
-        if not name or name in header[:position]:
+        if not name or name in seen:
             raise WorldError(f"{path}: row 1: column {position + 1} has no name of its own ({name!r})")
+        seen.add(name)
     for number, cells in rows[1:]:
         if len(cells) > len(header):
             raise WorldError(f"{path}: row {number}: {len(cells)} cells under {len(header)} names")

@@ -35,6 +35,7 @@ _NOT_NULL: Final = 0.85
 _LOOPS: Final = 3
 _LEARNED: Final = 100
 _CHOICES_LOOKED_AT: Final = 20
+_COMPARISONS: Final = 50_000_000
 
 
 class Search:
@@ -198,8 +199,10 @@ class Search:
         """The values of an enum that fit everything else."""
         found = shape.memo.get("values")
         if found is None:
+            # A judge looks through the whole enum for each of its values.
+            looked_at = values[: max(_CHOICES_LOOKED_AT, _COMPARISONS // max(len(values), 1))]
             found = shape.memo["values"] = [
-                value for value in values if self.accepts(shape.nodes, value) and _allowed(shape, value)
+                value for value in looked_at if self.accepts(shape.nodes, value) and _allowed(shape, value)
             ]
         return found  # type: ignore[return-value]
 

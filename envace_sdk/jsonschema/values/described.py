@@ -17,7 +17,7 @@ _BARE: Final = re.compile(r"[A-Za-z0-9][\w\-./:@#+]{0,40}\w|\w")
 _GAP: Final = re.compile(r"\s*(?:,|\||/|or|and|,\s*or|,\s*and)\s*")
 _DATE: Final = re.compile(r"\b(yyyy-mm-dd)\b", re.IGNORECASE)
 _INSTANT: Final = re.compile(r"\biso[ -]?8601\b|\brfc[ -]?3339\b|yyyy-mm-ddthh", re.IGNORECASE)
-_TEMPLATE: Final = re.compile(r"^[A-Za-z#]{0,10}[-_#]?(?:[A-Za-z]{0,6}[-_]?)*[0-9][A-Za-z0-9_-]*$")
+_TEMPLATE: Final = re.compile(r"^[A-Za-z#]{0,10}[-_#]?[A-Za-z_-]*[0-9][A-Za-z0-9_-]*$")
 _DATE_LIKE: Final = re.compile(r"\d{4}-\d\d-\d\d|^v?\d+$")
 
 
