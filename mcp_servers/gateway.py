@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from envace_sdk.errors import ToolsetError
 from envace_sdk.guard import Guard, RulePolicy, Webhook, load_policy, parse_policy
 from envace_sdk.ledger import Ledger
+from envace_sdk.logs import log_to_stderr
 from envace_sdk.rehearse import Environment, Rehearser
 from envace_sdk.tools.toolset import Toolset
 from envace_sdk.tools.upstream import Target, pull_now
@@ -102,7 +103,7 @@ def run(options: Options) -> int:
     from . import stdio
 
     with stdio.claim_stdio() as pipes:
-        _start_logging(options.log_level)
+        log_to_stderr(options.log_level)
         with _gate(options) as gate:
             return asyncio.run(_stdio(options, pipes, gate))
 
@@ -179,7 +180,7 @@ async def _http(options: Options, address: Address, listener: object, gate: Gate
 
     assert isinstance(listener, socket.socket)  # noqa: S101
     assert options.target is not None  # noqa: S101
-    _start_logging(options.log_level)
+    log_to_stderr(options.log_level)
     names = Names(address, also=options.allowed_hosts)
     thread = options.thread or "gateway"
     app = build_gateway(gate, options.target, thread=thread, patience=options.patience, names=names)
@@ -195,7 +196,7 @@ async def _api(options: Options, address: Address, listener: object, guard: Guar
 
     assert isinstance(listener, socket.socket)  # noqa: S101
     assert options.token is not None  # noqa: S101
-    _start_logging(options.log_level)
+    log_to_stderr(options.log_level)
     names = Names(address, also=options.allowed_hosts)
     app = build_api(guard, server=name, token=options.token, names=names)
     sys.stderr.write(f"judging calls of {name} at {address.url(listener.getsockname()[1])}/v1\n")
@@ -264,10 +265,3 @@ def _user() -> str:
         return getpass.getuser()
     except (OSError, KeyError):  # a user without a name, as in some containers
         return "user of the client"
-
-
-def _start_logging(level: str) -> None:
-    logging.basicConfig(
-        level=level.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s", force=True
-    )
-    logging.captureWarnings(True)

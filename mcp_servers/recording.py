@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envace_sdk.json import Json
+from envace_sdk.logs import log_to_stderr
 from envace_sdk.recordings import (
     Episode,
     Matching,
@@ -65,9 +66,7 @@ def run(options: Options) -> int:
         EnvaceError: the server cannot be started or reached, the file is no recording or cannot be written.
         OSError: the address cannot be listened on.
     """
-    logging.basicConfig(
-        level=options.log_level.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s", force=True
-    )
+    log_to_stderr(options.log_level)
     redact = SecretRedactor(options.redact_keys, options.redact_patterns) if options.redact else no_redaction
     Matching(options.ignore)  # a wrong path is told before anything is written
     with Writer(options.output, redact=redact, ignore=options.ignore, durable=options.durable) as writer:

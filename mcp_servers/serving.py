@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from envace_sdk.errors import ToolsetError
 from envace_sdk.faults import Schedule, fault_plan
+from envace_sdk.logs import log_to_stderr
 from envace_sdk.rehearse import Environment, Rehearser, Worlds
 
 from .address import Address
@@ -284,9 +285,6 @@ def _rehearser(model: ChatModel | None) -> Rehearser | None:
 
 def start_logging(level: str) -> None:
     """Log to standard error, warnings of libraries included."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    logging.captureWarnings(True)
+    log_to_stderr(level)
     if level != "debug":
         logging.getLogger("mcp").setLevel(logging.WARNING)  # its INFO tells of every session

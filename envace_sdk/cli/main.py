@@ -9,6 +9,8 @@ from typing import Final
 
 import click
 
+from .screen import guarded_terminals
+
 __all__ = ["cli", "main"]
 
 COMMANDS: Final = {
@@ -45,6 +47,8 @@ COMMANDS: Final = {
 }
 
 INPUT_ERROR: Final = 3
+_LONGEST: Final = 20_000
+"""Characters of a message."""
 
 
 class _Lazy(click.Group):
@@ -89,25 +93,38 @@ def cli() -> None:
     """Rehearse tool servers: the same tools, schemas and errors, a state that remembers, and nothing real touched."""
 
 
+def _plain(message: str) -> str:
+    """Lines that play no tricks on a terminal, of what quotes strangers; at most so many as are read."""
+    from envace_sdk.tools.finding import printable
+
+    return "\n".join(map(printable, message[:_LONGEST].split("\n"))) + ("…" if len(message) > _LONGEST else "")
+
+
 def main() -> None:
     """Run the command line; errors of the SDK end it with one line on stderr and exit code 3."""
-    from envace_sdk.errors import EnvaceError
-
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a world, or a file, may hold what the terminal cannot show
+    with guarded_terminals():
+        _run()
+
+
+def _run() -> None:
+    from envace_sdk.errors import EnvaceError
+
     try:
         cli(standalone_mode=False)
     except click.exceptions.Exit as leaving:
         sys.exit(leaving.exit_code)
     except click.ClickException as error:
+        error.message = _plain(error.message)
         error.show()
         sys.exit(error.exit_code if isinstance(error, click.UsageError) else INPUT_ERROR)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
     except EnvaceError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {_plain(str(error))}", err=True)
         sys.exit(INPUT_ERROR)
     except BrokenPipeError:
         sys.exit(0)
