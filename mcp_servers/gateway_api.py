@@ -38,6 +38,7 @@ from envace_sdk.tools.model import ToolResult
 from .address import Names
 from .gateway_api_models import Decide, Decided, Observe, ObservedAnswer, document
 from .gateway_frames import says_rehearsed
+from .gateway_hearing import is_too_deep
 from .gateway_numbers import Numbering
 from .guards import BearerGuard, HostGuard
 
@@ -242,7 +243,10 @@ async def _read(request: Request, model: type[_Model]) -> _Model:
         # What the caller executes is what it sent, however it reads that itself: a text that two readers may take for
         # different calls is not judged.
         read = read_json if model is Decide else json.loads
-        return model.model_validate(read((await request.body()).decode()))
+        said = read((await request.body()).decode())
+        if is_too_deep(said):
+            raise _RequestError(400, "the request is nested too deeply")
+        return model.model_validate(said)
     except ValidationError as problem:
         first = problem.errors(include_url=False, include_input=False)[0]
         raise _RequestError(400, f"{'/'.join(map(str, first['loc'])) or 'request'}: {first['msg']}") from None

@@ -14,7 +14,7 @@ from envace_sdk.json import Json
 
 from .gateway_frames import cleaned, dump
 
-__all__ = ["Unreadable", "hear", "ids_in", "purged", "told"]
+__all__ = ["Unreadable", "hear", "ids_in", "is_too_deep", "purged", "told"]
 
 _DEEPEST: Final = 300
 """Levels of lists and objects; far fewer than Python itself can read or write."""
@@ -40,7 +40,7 @@ def hear(text: bytes) -> Json:
     except (ValueError, RecursionError) as problem:
         raise Unreadable(f"it is no JSON that can be read: {problem}") from None
     # There are no more levels than brackets, and brackets are quickly counted.
-    if said.count("{") + said.count("[") > _DEEPEST and _is_too_deep(value):
+    if said.count("{") + said.count("[") > _DEEPEST and is_too_deep(value):
         raise Unreadable(f"it is nested more than {_DEEPEST} levels deep")
     return value
 
@@ -85,7 +85,8 @@ def _cleaned(message: Json) -> Json:
     return cleaned(message) if isinstance(message, dict) else message
 
 
-def _is_too_deep(value: Json) -> bool:
+def is_too_deep(value: Json) -> bool:
+    """Whether there are more levels of lists and objects than are passed on."""
     level = [value]
     for _ in range(_DEEPEST):
         level = [
