@@ -24,8 +24,9 @@ def convert_gguf(file: Path, folder: Path) -> None:
     """
     logging.disable_progress_bar()
     try:
-        tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
-        read = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
+        more = {"gguf_file": file.name, "trust_remote_code": False}
+        tokenizer = AutoTokenizer.from_pretrained(file.parent, **more)
+        read = AutoModelForCausalLM.from_pretrained(file.parent, dtype=torch.float32, **more)
     except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
         raise ModelError(f"{file}: cannot be read as GGUF: {error}") from error
     finally:

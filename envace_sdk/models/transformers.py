@@ -85,6 +85,7 @@ class TransformersModel(Closing):
         if not isinstance(kind, torch.dtype):
             raise ModelError(f"{dtype!r} is not a number format; one is float32, bfloat16, float16")
         place, more = place_of(where)
+        more["trust_remote_code"] = False  # else transformers asks whoever sits at the terminal
         if revision is not None:
             more["revision"] = revision
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from transformers.utils import logging
 
@@ -18,6 +18,8 @@ from .job import Job
 from .machine import load_weights
 
 __all__ = ["export", "trained_weights"]
+
+_ADAPTER: Final = "adapter_model.safetensors"
 
 
 def trained_weights(job: Job, step: int | None = None) -> Path:
@@ -95,5 +97,7 @@ def _merged(job: Job, weights: Path, role: Role) -> tuple[Any, Any]:
     with warnings.catch_warnings():
         # peft asks models for an attribute that transformers has since renamed.
         warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing", category=FutureWarning)
-        adapted = PeftModel.from_pretrained(base, str(weights / role if parameters.separate else weights))
-        return adapted.merge_and_unload(), tokenizer
+        folder = weights / role if parameters.separate else weights
+        if not (folder / _ADAPTER).is_file():  # peft would fall back on a file that must be unpickled
+            raise TrainingError(f"{folder}: has no {_ADAPTER}; only adapters in safetensors are read")
+        return PeftModel.from_pretrained(base, str(folder)).merge_and_unload(), tokenizer

@@ -55,13 +55,16 @@ def load_weights(place: str) -> tuple[Any, Any]:
     """The model and its tokenizer, in float32 on the CPU. Raises: ModelError."""
     tokenizer = load_tokenizer(place)
     with _loading(place):
-        return AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32, use_safetensors=True), tokenizer
+        model = AutoModelForCausalLM.from_pretrained(
+            place, dtype=torch.float32, use_safetensors=True, trust_remote_code=False
+        )
+    return model, tokenizer
 
 
 def load_tokenizer(place: str) -> Any:
     """The model's tokenizer alone. Raises: ModelError when it cannot be loaded, or has no chat template."""
     with _loading(place):
-        tokenizer = AutoTokenizer.from_pretrained(place)
+        tokenizer = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
     if not tokenizer.chat_template:
         raise ModelError(f"{place}: has no chat template; take an instruction-tuned model")
     return tokenizer
