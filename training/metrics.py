@@ -158,7 +158,7 @@ def read_metrics(directory: Path) -> list[dict[str, Any]]:
         return []
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             found.append(json.loads(line))
     return [values for values in found if isinstance(values, dict) and isinstance(values.get("step"), int)]
 

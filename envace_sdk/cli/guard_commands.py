@@ -201,7 +201,7 @@ def _actions(environment: Environment, only: tuple[str, ...], call: tuple[str, s
         return samples_of(environment, only)
     try:
         arguments = json.loads(call[1])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ToolsetError(f"the arguments of {call[0]} are not JSON: {error}") from None
     if not isinstance(arguments, dict):
         raise ToolsetError(f"the arguments of {call[0]} are not a JSON object")

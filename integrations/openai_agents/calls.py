@@ -27,7 +27,7 @@ def arguments_in(text: str | None) -> dict[str, Any] | None:
         return {}
     try:
         found = json.loads(text or "")
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 

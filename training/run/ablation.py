@@ -121,7 +121,7 @@ class Ablation:
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
             return {"way": way.name, "seed": seed, "scores": {name: float(x) for name, x in found["scores"].items()}}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
             raise TrainingError(f"{path}: is no result ({error}); remove it, and the run is measured again") from error
 
     def keep(self, way: Way, seed: int, scores: Mapping[str, float]) -> None:

@@ -95,11 +95,14 @@ class Job:
             _write(folder / f"{step:06}.jsonl", "".join(lines))
 
     def samples(self, most: int) -> list[tuple[int, list[dict[str, Json]]]]:
-        """The newest trajectories that were kept, by step."""
+        """The newest trajectories that were kept, by step. Raises: TrainingError: a file cannot be read."""
         found = []
         for path in sorted((self.directory / "samples").glob("*.jsonl"))[-most:]:
-            lines = path.read_text(encoding="utf-8").splitlines()
-            found.append((int(path.stem), [json.loads(line) for line in lines]))
+            try:
+                lines = path.read_text(encoding="utf-8").splitlines()
+                found.append((int(path.stem), [json.loads(line) for line in lines]))
+            except (OSError, ValueError, RecursionError) as error:
+                raise TrainingError(f"{path}: cannot be read: {error}") from error
         return found
 
 

@@ -69,6 +69,9 @@ def read_task_sets(folder: Path) -> list[TaskSet]:
         named = [(str(name), str(one["source"])) for name, one in manifest["toolsets"].items()]
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise TaskError(f"{path}: is no manifest of task sets (`envace-sdk tasks make` writes one): {error}") from error
+    for name, _ in named:
+        if name == ".." or Path(name).name != name:
+            raise TaskError(f"{path}: {name[:100]!r} can be no toolset of this folder")
     sets = []
     for name, source in named:
         files = {split: folder / name / f"{split}.jsonl" for split in SPLITS}
