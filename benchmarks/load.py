@@ -119,7 +119,7 @@ def _server(
         finally:
             process.terminate()
             process.wait(timeout=60)
-            sys.stderr.write(log.read_text()[-4000:])
+            sys.stderr.write(log.read_text()[:8000])
 
 
 def _announced_port(log: Path, process: subprocess.Popen[bytes]) -> int:

@@ -71,9 +71,14 @@ class Connection:
                 self._streams = await asyncio.open_connection("127.0.0.1", self._port)
             reader, writer = self._streams
             writer.write(head.encode() + body)
-            answer = json.loads(await _body(reader))
-        except (OSError, EOFError, ValueError):  # refused, reset, or closed in the middle
+            body = await _body(reader)
+        except (OSError, EOFError):  # refused, reset, or closed in the middle
             self.close()
+            return
+        try:
+            answer = json.loads(body)
+        except ValueError:
+            sent.error = body.decode(errors="replace")[:200]
             return
         if "result" in answer:
             sent.result = answer["result"]
@@ -97,4 +102,8 @@ async def _body(reader: asyncio.StreamReader) -> bytes:
     while size := int(await reader.readuntil(b"\r\n"), 16):
         body += (await reader.readexactly(size + 2))[:-2]
     await reader.readuntil(b"\r\n")
-    return body
+    if not headers.get("content-type", "").startswith("text/event-stream"):
+        return body
+    # A call that takes long is answered by a stream, which says from time to time that it is still there.
+    data = [line[5:] for line in body.splitlines() if line.startswith(b"data:")]
+    return data[-1] if data else b""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
@@ -121,7 +121,8 @@ class Turn:
         """Give the turn back; nothing has happened. Does nothing where the turn has ended."""
         if not self.ended:
             self.ended = True
-            self._connection.close()
+            with suppress(DBAPIError):  # it broke, and the turn ended with it
+                self._connection.close()
 
     def _write(self, state: State, base: Base, now: datetime) -> Held:
         toolset, name = self._identity

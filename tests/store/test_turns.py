@@ -232,6 +232,13 @@ def test_a_connection_that_breaks_before_a_save_means_that_nothing_has_happened(
     assert loaded(turns).version == 1
 
 
+def test_a_turn_whose_connection_broke_can_still_be_given_back(turns, url):
+    turn = turns.take("t", "w")
+    _kick(url)
+    turn.end()
+    assert loaded(turns) is None
+
+
 @pytest.mark.parametrize("committed", [True, False])
 def test_a_connection_that_breaks_at_the_commit_is_asked_about(turns, url, committed):
     held = save(turns, put(START))
