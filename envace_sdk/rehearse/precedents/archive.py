@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from .boards import Boards, View
 from .book import Book
 from .cases import Case
 from .commons import Commons
 from .events import Event
 from .features import Features, features
 from .fresh import Fresh, Maker
-from .retell import Retelling, retold_result
+from .retell import Retelling, retold_result, with_text
 from .scene import Scene
 from .told import Kind, Told
 from .trust import Trust
@@ -26,6 +27,10 @@ _SURE_ERROR = 0.6
 _SAME = 0.5
 _LIKELY = 0.75
 _THRIFT = 0.5
+_GUESS = 0.8
+"""How sure it is what a followed text goes back to."""
+_ALIKE = 2
+"""How often an episode counts as told that began as the world did."""
 _MOST_PLAYED = 400
 """Calls that are tried to see how far answers can be trusted."""
 
@@ -35,11 +40,13 @@ class Archive:
 
     Args:
         cases: the cases.
+        boards: what texts show line by line, and how that changes.
         scale: less than 1 to look at fewer of them.
     """
 
-    def __init__(self, cases: Sequence[Case], *, scale: float = 1.0) -> None:
+    def __init__(self, cases: Sequence[Case], boards: Boards | None = None, *, scale: float = 1.0) -> None:
         self._cases = cases
+        self._boards = boards or Boards({}, {})
         self._scale = scale
         by_tool: dict[str, list[Case]] = {}
         for case in cases:
@@ -67,9 +74,11 @@ class Archive:
         again = scene.again
         if again is not None and again.result is not None and self._repeats(scene, again, succeeds=succeeds):
             return Told(again.result, "repeated")
+        view = self._boards.view(scene)
         row = {
             **(features(scene) if known is None else known),
             **self._vocabulary.usual(scene),
+            **view.features,
             "twin": book.twin_form(scene.key),
         }
         shares = book.shares(row)
@@ -77,7 +86,9 @@ class Archive:
         name = book.likely_success(shares) if not is_error else ""
         if is_error:
             book, name = self._error(book, shares, row)
-        case = book.precedent(name, scene.key, row, _told(scene))
+        case = book.precedent(name, scene.key, row, _told(scene, view))
+        if not is_error and (text := view.text) is not None:
+            return Told(with_text(case.fixture.result, text), "followed", case, start=min(view.alike, default=""))
         retelling = Retelling(
             case,
             book.explained(name),
@@ -92,6 +103,8 @@ class Archive:
 
     def confidence(self, tool: str, told: Told) -> float:
         """How probable it is that the answer is right."""
+        if told.kind == "followed":
+            return round(self._boards.boards[tool].share * _GUESS, 3)
         return self._trust.confidence(tool, told)
 
     def tried(self, tool: str) -> tuple[int, int]:
@@ -106,7 +119,10 @@ class Archive:
         for case in self._cases:
             episodes.setdefault(case.episode, []).append(case)
         names = list(episodes)
-        rest = Archive([case for name in names[::2] for case in episodes[name]], scale=_THRIFT)
+        learned = names[::2]
+        rest = Archive(
+            [case for name in learned for case in episodes[name]], self._boards.among(learned), scale=_THRIFT
+        )
         played = 0
         for name in _spread(names[1::2]):
             cases = episodes[name][:_MOST_PLAYED]
@@ -121,7 +137,12 @@ class Archive:
         return self._book(tool).fresh(is_error=False) if tool in self else {}
 
     def _repeats(self, scene: Scene, again: Event, *, succeeds: bool) -> bool:
-        """Whether the call is answered as the same one before it was; not where each success makes something new."""
+        """Whether the call is answered as the same one before it was; not where each success makes something new.
+
+        What boards show, and what changes it, tells more of that than what was answered before.
+        """
+        if scene.tool in self._boards or scene.tool in self._boards.movers:
+            return False
         if succeeds if again.is_error else bool(self.fresh(scene.tool)):
             return False
         return self._commons.repeats(scene, again) >= _SAME
@@ -131,6 +152,8 @@ class Archive:
         if not book.has_errors:
             return pooled > _SURE_ERROR
         own = sum(share for name, share in shares.items() if book.forms[name].is_error)
+        if book.is_told_by_boards(row):
+            return own > _ERROR  # the others know nothing of what boards show
         return not book.has_successes or (own + pooled) / 2 > _ERROR
 
     def _error(self, book: Book, shares: Mapping[str, float], row: Features) -> tuple[Book, str]:
@@ -150,7 +173,7 @@ class Archive:
 
     def _book(self, tool: str) -> Book:
         if tool not in self._books:
-            self._books[tool] = Book(tool, self._by_tool[tool], self._vocabulary, scale=self._scale)
+            self._books[tool] = Book(tool, self._by_tool[tool], self._vocabulary, self._boards, scale=self._scale)
         return self._books[tool]
 
     @cached_property
@@ -166,9 +189,9 @@ class Archive:
         return Vocabulary(self._cases)
 
 
-def _told(scene: Scene) -> dict[str, int]:
-    """How often an answer in this world followed each episode."""
-    counts: dict[str, int] = {}
+def _told(scene: Scene, view: View) -> dict[str, int]:
+    """How often an answer in this world followed each episode; as if more often, where it began as this world did."""
+    counts = dict.fromkeys(view.alike, _ALIKE)
     for event in scene.past:
         if event.told:
             counts[event.told] = counts.get(event.told, 0) + 1

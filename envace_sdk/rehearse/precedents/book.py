@@ -10,6 +10,7 @@ from functools import cached_property
 
 from envace_sdk.json import Json
 
+from .boards import Boards, is_of_boards
 from .cases import Case
 from .explained import Explained, explain, nodes
 from .features import Features
@@ -41,13 +42,16 @@ _SHARED = 0.15
 class Book:
     """Cases of one tool; everything is learned when it is first needed."""
 
-    def __init__(self, tool: str, cases: Sequence[Case], vocabulary: Vocabulary, *, scale: float = 1.0) -> None:
+    def __init__(
+        self, tool: str, cases: Sequence[Case], vocabulary: Vocabulary, boards: Boards, *, scale: float = 1.0
+    ) -> None:
         self.tool = tool
         self.has_errors = any(case.event.is_error for case in cases)
         self.has_successes = any(not case.event.is_error for case in cases)
         self.cases = _sample(cases, scale)
         self._most_explained = int(_MOST_EXPLAINED * scale)
         self._vocabulary = vocabulary
+        self._boards = boards
         self._explained: dict[str, Explained] = {}
         self._twins: dict[str, list[Case]] = {}
         for case in cases:
@@ -91,7 +95,8 @@ class Book:
     def row(self, case: Case) -> Features:
         """The situation of a case, as it would be seen if its episode had not been recorded."""
         usual = self._vocabulary.usual(case.scene, case.episode)
-        return {**case.features, **usual, "twin": self.twin_form(case.event.key, case.episode)}
+        seen = self._boards.view(case.scene).features
+        return {**case.features, **usual, **seen, "twin": self.twin_form(case.event.key, case.episode)}
 
     @cached_property
     def forms(self) -> dict[str, Form]:
@@ -101,6 +106,10 @@ class Book:
     def shares(self, row: Features) -> dict[str, float]:
         """How likely each form of answer is in this situation."""
         return self._tree.shares(row)
+
+    def is_told_by_boards(self, row: Features) -> bool:
+        """Whether the form of the answer hangs on what boards show."""
+        return any(is_of_boards(feature) for feature, _, _ in self._tree.tests(row))
 
     @cached_property
     def _tree(self) -> Tree:

@@ -15,7 +15,7 @@ from .features import Features, features
 from .forms import Form, form_of
 from .scene import REMEMBERED, Scene
 
-__all__ = ["Case", "cases_of"]
+__all__ = ["Case", "cases_of", "events_of"]
 
 
 class Case:
@@ -71,21 +71,42 @@ def cases_of(
         remembered: the tools whose calls a world remembers; the others happened unseen.
         essence: the arguments of a call, as far as they matter.
     """
-    episodes: dict[str, list[Fixture]] = {}
-    for fixture in fixtures:
-        if fixture.call.name in tools or fixture.call.name in remembered:
-            episodes.setdefault(fixture.episode, []).append(fixture)
     found = []
-    for episode in episodes.values():
+    for calls in _by_episode(fixtures, tools | remembered).values():
         events: list[Event] = []
-        for fixture in sorted(episode, key=lambda each: each.position):
-            call, result = fixture.call, fixture.result
-            try:
-                event = Event(call.name, essence(call), result.value(), is_error=result.is_error, result=result)
-            except RecursionError:
-                continue  # nested too deeply to be compared with anything
-            if call.name in tools:
+        for fixture in calls:
+            event = _event(fixture, essence)
+            if event is None:
+                continue
+            if event.tool in tools:
                 found.append(Case(fixture, event, events, len(events), states.get(id(fixture))))
-            if call.name in remembered:
+            if event.tool in remembered:
                 events.append(event)
     return found
+
+
+def events_of(fixtures: Sequence[Fixture], essence: Callable[[ToolCall], Mapping[str, Json]]) -> dict[str, list[Event]]:
+    """The recorded calls of all tools, by episode, as what happened there."""
+    tools = {fixture.call.name for fixture in fixtures}
+    return {
+        episode: [event for fixture in calls if (event := _event(fixture, essence)) is not None]
+        for episode, calls in _by_episode(fixtures, tools).items()
+    }
+
+
+def _by_episode(fixtures: Sequence[Fixture], tools: Set[str]) -> dict[str, list[Fixture]]:
+    """The calls of these tools, by episode and in their order."""
+    found: dict[str, list[Fixture]] = {}
+    for fixture in fixtures:
+        if fixture.call.name in tools:
+            found.setdefault(fixture.episode, []).append(fixture)
+    return {episode: sorted(calls, key=lambda each: each.position) for episode, calls in found.items()}
+
+
+def _event(fixture: Fixture, essence: Callable[[ToolCall], Mapping[str, Json]]) -> Event | None:
+    """A recorded call as what happened; None where it is nested too deeply to be compared with anything."""
+    call, result = fixture.call, fixture.result
+    try:
+        return Event(call.name, essence(call), result.value(), is_error=result.is_error, result=result)
+    except RecursionError:
+        return None

@@ -11,7 +11,8 @@ from envace_sdk.world.dynamics import Dynamics, ToolRule
 
 from ..replayed import Replayed
 from .archive import Archive
-from .cases import cases_of
+from .boards import Boards
+from .cases import cases_of, events_of
 
 __all__ = ["Remit", "is_silent", "remit_of"]
 
@@ -69,13 +70,15 @@ def remit_of(
             weak[name] = sure if share is None else min(sure, share)
     if not told and not weak:
         return Remit()
-    noted = silent | writing
-    archive = Archive(cases_of(recorded.fixtures, recorded.states, told | weak.keys(), noted, essence))
+    boards = Boards(events_of(recorded.fixtures, essence), _hints(tools))
+    noted = silent | writing | boards.movers | boards.boards.keys()
+    archive = Archive(cases_of(recorded.fixtures, recorded.states, told | weak.keys(), noted, essence), boards)
     outranked = frozenset(name for name, strength in weak.items() if _is_better(archive, name, strength))
     if not told and not outranked:
         return Remit()
     if not outranked <= noted:
-        archive = Archive(cases_of(recorded.fixtures, recorded.states, told | outranked, noted | outranked, essence))
+        cases = cases_of(recorded.fixtures, recorded.states, told | outranked, noted | outranked, essence)
+        archive = Archive(cases, boards)
     return Remit(archive, told | outranked, outranked, noted | outranked)
 
 
@@ -86,6 +89,12 @@ def is_silent(rule: ToolRule | None) -> bool:
     told = rule.returns
     says_something = told.extra or (told.value, told.object, told.text) != (None, None, None)
     return rule.effect == "compute" and not rule.also and not says_something
+
+
+def _hints(tools: Mapping[str, Tool]) -> dict[str, bool]:
+    """Of the tools that say whether they only read, whether they write."""
+    told = {name: tool.annotations.get("readOnlyHint") for name, tool in tools.items()}
+    return {name: not hint for name, hint in told.items() if isinstance(hint, bool)}
 
 
 def _meets_the_unseen(rule: ToolRule, dynamics: Dynamics) -> bool:

@@ -13,6 +13,7 @@ from typing import Final
 from envace_sdk.json import UNSET, Json
 from envace_sdk.tools.model import ToolResult
 
+from .board import text_in
 from .cases import Case
 from .events import Event
 from .explained import Explained, bounded, part_text
@@ -22,7 +23,7 @@ from .scene import Scene
 from .stamps import stamped, stamps, time_of
 from .vocabulary import Vocabulary
 
-__all__ = ["Retelling", "retold_result", "with_value"]
+__all__ = ["Retelling", "retold_result", "with_text", "with_value"]
 
 _DEPTH = 60
 _MOST_TEXT = 200_000
@@ -200,6 +201,18 @@ def with_value(result: ToolResult, value: Json) -> ToolResult:
         for block in result.content
     ]
     return replace(result, content=tuple(content), structured=UNSET if result.structured is UNSET else value)
+
+
+def with_text(result: ToolResult, text: str) -> ToolResult:
+    """The result with another text in the place of the only one that it holds, as data and in its content."""
+    before = text_in(result.value())
+    content = [{**block, "text": text} if block.get("text") == before else block for block in result.content]
+    structured = result.structured
+    if isinstance(structured, dict):
+        structured = {name: text if part == before else part for name, part in structured.items()}
+    elif structured is not UNSET and structured == before:
+        structured = text
+    return replace(result, content=tuple(content), structured=structured, wire=None, meta={})
 
 
 def _retold_text(text: str, result: ToolResult, structured: Json, retelling: Retelling, *, first: bool) -> str:

@@ -11,8 +11,8 @@ from .cases import Case
 
 __all__ = ["Kind", "Told"]
 
-Kind = Literal["repeated", "twin", "told"]
-"""As before in this world; as the very same call elsewhere; as one like it."""
+Kind = Literal["repeated", "twin", "told", "followed"]
+"""As before in this world; as the very same call elsewhere; as one like it; as what was shown and has changed since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,13 @@ class Told:
     """The precedent."""
     is_likely: bool = True
     """Whether the form of the answer was hardly in doubt."""
+    start: str = ""
+    """The episode that began as this world seems to have, if that is what the answer goes back to."""
 
     @property
     def episode(self) -> str:
         """The episode it was told after."""
-        return "" if self.case is None else self.case.episode
+        return self.start or ("" if self.case is None else self.case.episode)
 
     @property
     def evidence(self) -> str:
@@ -41,5 +43,9 @@ class Told:
         """What it rests on, in words."""
         if self.case is None:
             return "answered so before, and hardly changed since"
+        if self.kind == "followed":
+            return "what was shown before, and what was done since" + (
+                f", as {self.start!r} began" if self.start else ""
+            )
         place = f"call {self.case.fixture.position + 1} of recording {self.case.episode!r}"
         return f"the same call was answered so as {place}" if self.kind == "twin" else f"after {place}"
