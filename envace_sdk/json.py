@@ -16,6 +16,9 @@ class Unset(Enum):
 
     UNSET = "unset"
 
+    # Enum hashes its members' names anew each time.
+    __hash__ = object.__hash__
+
     def __bool__(self) -> bool:
         return False
 

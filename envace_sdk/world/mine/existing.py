@@ -188,11 +188,10 @@ def beginnings_of(
     hidden: Hidden | None = None,
 ) -> Beginnings:
     """What the episodes show of their starts."""
+    tracker = Tracker(structure, casts, effects, failures=failures, existence=existence, points=points, hidden=hidden)
     found: list[Beginning] = []
     for episode in episodes:
-        tracker = Tracker(
-            structure, casts, effects, failures=failures, existence=existence, points=points, hidden=hidden
-        )
         evidence = tracker.run([episode])
         found.append(Beginning(evidence.first, evidence.absent))
+        tracker.forget()
     return Beginnings(found)

@@ -14,7 +14,7 @@ from .roles import Cast
 __all__ = ["Moment"]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Moment:
     """A call, with what was known before it and after it."""
 

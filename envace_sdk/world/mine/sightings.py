@@ -21,7 +21,7 @@ PREDICTED: Final = "="
 """Before the place of an effect, where a value was not shown but predicted by it."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Sighting:
     """A value that was shown, with the one call that may have changed it since it was last known."""
 
@@ -92,7 +92,9 @@ class Evidence:
     def _note_unsuspected(self, thing: Thing, what: str, value: Json, step: Step, held: Json | Unset) -> None:
         if held is not UNSET:
             pair = (thing.kind, what, thing.shown_by.get(what, ""), step.viewer)
-            agreement = self.agreements.setdefault(pair, Agreement())
+            agreement = self.agreements.get(pair)
+            if agreement is None:
+                agreement = self.agreements[pair] = Agreement()
             if same(held, value):
                 agreement.same += 1
             else:

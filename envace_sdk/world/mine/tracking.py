@@ -76,6 +76,10 @@ class Tracker:
                 pass
         return self.evidence
 
+    def forget(self) -> None:
+        """Forget the evidence; what was handed out stays as it is."""
+        self.evidence = Evidence()
+
     def follow(self, episode: Episode, *, whole: bool = True) -> Iterator[Moment]:
         """Each call of the episode, before what it shows is known here; with what is known after it, if `whole`."""
         belief = Belief(self._start, {name: kind.key for name, kind in self.structure.kinds.items() if name != SESSION})

@@ -25,9 +25,9 @@ class Threshold:
     """Whether it holds where there is no number."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Atom:
-    """A test. Its source never fails on the rows of its table."""
+    """A test. Its source never fails on the rows of its table. It is not changed once it is made."""
 
     source: str
     cost: int

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import nsmallest
 from math import comb, log2
+from operator import itemgetter
 from typing import Literal
 
 from .atoms import Atom
@@ -29,6 +30,9 @@ ENOUGH = 4
 """The cost up to which one atom is taken without looking at two."""
 COST_BITS = 2.5
 """The bits that a formula takes, for each unit of its cost."""
+
+
+_RANK = itemgetter(0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +106,8 @@ class Search:
         """The best formulas of three atoms, or of more where three are not enough."""
         found = self._best(self._joined(3), self._mixed())
         if not found:
-            most = self.goal.evidence / COST_BITS
-            found = [formula for formula in self._fitting(self._covers()) if formula.cost <= most]
+            found = sorted(self._covers(), key=self.goal.key)
         return found[: self.limit]
-
-    def _fitting(self, formulas: Iterable[Formula]) -> list[Formula]:
-        goal = self.goal
-        fitting = [formula for formula in formulas if goal.wrong(formula.rows) <= goal.allowed]
-        return sorted(fitting, key=goal.key)
 
     def _best(self, found: list[Formula], more: Iterable[Formula]) -> list[Formula]:
         return sorted([*found, *more], key=self.goal.key)[: 4 * self.limit]
@@ -154,21 +152,28 @@ class Search:
         return [formula for formula in sorted(found, key=goal.key) if goal.wrong(formula.rows) <= goal.allowed]
 
     def _covers(self) -> Iterator[Formula]:
-        """Large formulas, term by term: each holds for as much of what is left as it can."""
+        """Large formulas, term by term: each holds for as much of what is left as it can.
+
+        None costs more bits than it takes to say which rows are which.
+        """
+        most = self.goal.evidence / COST_BITS
+        cheapest = min((atom.cost for atom in self.few), default=0)
         for join in ("||", "&&"):
             upright = join == "||"
             yes, no = (self.goal.yes, self.goal.no) if upright else (self.goal.no, self.goal.yes)
             able = [(atom, atom.rows if upright else ~atom.rows) for atom in self.few]
             terms: list[Atom | Formula] = []
-            left, spare = yes, self.goal.allowed
-            while left.bit_count() > spare and len(terms) < MAX_TERMS:
+            left, spare, cost = yes, self.goal.allowed, 0
+            while left.bit_count() > spare and len(terms) < MAX_TERMS and cost + cheapest <= most:
                 term = best_term(able, left, no)
                 if term is None:
                     break
                 atoms, rows = term
                 left &= ~rows
-                terms.append(atoms[0] if len(atoms) == 1 else Formula(atoms, "&&" if upright else "||"))
-            if terms:
+                made = atoms[0] if len(atoms) == 1 else Formula(atoms, "&&" if upright else "||")
+                terms.append(made)
+                cost += made.cost + 1
+            if left.bit_count() <= spare and terms and cost - 1 <= most:
                 yield Formula(tuple(terms), "||" if upright else "&&")
 
 
@@ -176,10 +181,9 @@ def _chosen(able: list[tuple[Atom, int]], goal: Goal, most: int) -> list[tuple[A
     """The cheapest and the most telling."""
     if len(able) <= most:
         return able
-    telling = sorted(
-        range(len(able)), key=lambda place: (goal.missed(rows := able[place][1]) + goal.caught(rows), place)
-    )
-    telling = telling[: most // 2]
+    yes, no = goal.yes, goal.no
+    wrong = [(yes & ~rows).bit_count() + (no & rows).bit_count() for _, rows in able]
+    telling = sorted(range(len(able)), key=wrong.__getitem__)[: most // 2]
     places = sorted({*range(most // 2), *telling})
     return [able[place] for place in places]
 
@@ -221,12 +225,15 @@ def best_term(
     """The conjunction of at most three that holds for no row of `no` and for most of `yes`, for what it costs."""
     looked = [(atom, rows, rows & yes, rows & no, atom.cost) for atom, rows in _telling(able, yes, no)]
     total = yes.bit_count()
+    least = min((cost for *_, cost in looked), default=0)
     beam: list[tuple[tuple[Atom, ...], int, int]] = [((), -1, 0)]
     best: tuple[tuple[float, int], tuple[Atom, ...], int] | None = None
     for last in (False, False, True):
         grown: list[tuple[float, int, tuple[Atom, ...], int, Atom, int]] = []
         for atoms, rows, cost_before in beam:
             wanted, unwanted = rows & yes, rows & no
+            if last and best is not None and (cost_before + least) / wanted.bit_count() > best[0][0]:
+                continue
             for atom, others, others_wanted, others_unwanted, own in looked:
                 wrong = unwanted & others_unwanted
                 if last and wrong and wrong.bit_count() > most_caught:
@@ -242,7 +249,7 @@ def best_term(
                         best = (cost / covered, cost), (*atoms, atom), rows & others
                 else:
                     grown.append((-covered / (covered + caught) - covered / total, cost, atoms, rows, atom, others))
-        chosen = nsmallest(BEAM, grown, key=lambda entry: entry[:2])
+        chosen = nsmallest(BEAM, grown, key=_RANK)
         beam = [((*atoms, atom), rows & others, cost) for _, cost, atoms, rows, atom, others in chosen]
     return None if best is None else best[1:]
 

@@ -18,9 +18,9 @@ __all__ = ["OPPOSITES", "Atom", "bits_of", "first_of", "later", "rows_of", "told
 OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Atom:
-    """A condition by where it holds and where it does not; elsewhere it cannot be told."""
+    """A condition by where it holds and where it does not; elsewhere it cannot be told. It is not changed once made."""
 
     table: Table
     yes: int

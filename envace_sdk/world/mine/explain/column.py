@@ -19,6 +19,9 @@ __all__ = ["FAILED", "Column", "Kind", "column_key", "kind_of", "places_of", "ta
 class _Failed(Enum):
     FAILED = "failed"
 
+    # Enum hashes its members' names anew each time.
+    __hash__ = object.__hash__
+
 
 FAILED: Final = _Failed.FAILED
 """The value of an expression that cannot be computed for another reason than that something is absent."""

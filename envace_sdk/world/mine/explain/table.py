@@ -181,14 +181,11 @@ class Table:
 
     def made(self, source: str, column: Column, parts: Sequence[Term], level: Level, cost: int) -> Term:
         """A term of parts: its own cost is added to theirs."""
-        return Term(
-            source,
-            column,
-            cost + sum(part.cost for part in parts),
-            level,
-            joined_leaves(parts),
-            sum(part.fitted for part in parts),
-        )
+        fitted = 0
+        for part in parts:
+            cost += part.cost
+            fitted += part.fitted
+        return Term(source, column, cost, level, joined_leaves(parts), fitted)
 
 
 def joined_leaves(parts: Sequence[Term]) -> tuple[str, ...]:
