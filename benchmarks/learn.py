@@ -1,8 +1,9 @@
 """How long learning takes, and how it grows: `python benchmarks/learn.py`.
 
 An invented environment of fifty tools is played by a caller until there are 1,000, 10,000 and 100,000 recorded calls.
-Each recording is learned from by a process of its own, whose time and peak memory count; reading the file is told
-apart. What was learned is then asked fresh calls beside the original, so that fast is not the same as careless.
+Each recording is learned from by a process of its own, which may start a second one. The time and the peak memory of
+both count; reading the file is told apart. What was learned is then asked fresh calls beside the original, so that
+fast is not the same as careless.
 
 Growth is told as the exponent between two sizes, by processor time, which other work on the machine does not stretch:
 1 is linear, and n log n is what is allowed.
@@ -37,28 +38,37 @@ SLACK = 1.3
 """How far a measured time may be above what n log n makes of the smaller one: a machine is never quite idle."""
 
 
-def child(folder: Path) -> dict[str, Any]:
-    """Learn from the recording in the folder, in this process; what it took."""
+def child(folder: Path, processes: int) -> dict[str, Any]:
+    """Learn from the recording in the folder, in so many processes from this one on; what it took."""
     from envace_sdk.world.mine import learn
 
     toolset = Toolset.load(folder / "tools.json")
     start = time.perf_counter()
     fixtures = load_fixtures(folder / "recorded.jsonl")
-    read, worked = time.perf_counter(), time.process_time()
-    learned = learn(toolset, fixtures)
-    end, done = time.perf_counter(), time.process_time()
+    read, worked = time.perf_counter(), _worked()
+    learned = learn(toolset, fixtures, processes=processes)
+    end, done = time.perf_counter(), _worked()
     (folder / "dynamics.yaml").write_text(learned.dynamics.dump(), encoding="utf-8")
     (folder / "world.json").write_text(json.dumps(learned.start, ensure_ascii=False), encoding="utf-8")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+    peaks = sum(resource.getrusage(who).ru_maxrss for who in _BOTH)
+    peak = peaks / (1e6 if sys.platform == "darwin" else 1e3)
     rules = [rule for rule in learned.dynamics.tools.values() if rule.effect != "opaque"]
     return {"read": read - start, "learn": end - read, "cpu": done - worked, "peak": peak, "rules": len(rules)}
 
 
-def measure(folder: Path) -> dict[str, Any]:
+_BOTH = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+
+
+def _worked() -> float:
+    """Processor time of this process and of those that it has waited for, in seconds."""
+    times = [resource.getrusage(who) for who in _BOTH]
+    return sum(one.ru_utime + one.ru_stime for one in times)
+
+
+def measure(folder: Path, processes: int) -> dict[str, Any]:
     """The same in a fresh process."""
-    done = subprocess.run(
-        [sys.executable, __file__, "--child", str(folder)], check=True, stdout=subprocess.PIPE, encoding="utf-8"
-    )
+    command = [sys.executable, __file__, "--child", str(folder), "--processes", str(processes)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -74,21 +84,23 @@ def main() -> int:
     parser.add_argument("sizes", type=int, nargs="*", default=[1_000, 10_000, 100_000], help="recorded calls")
     parser.add_argument("--tools", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=2, choices=(1, 2))
     parser.add_argument("--keep", type=Path, help="a folder for the recordings and what was learned from them")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child is not None:
-        print(json.dumps(child(arguments.child)))
+        print(json.dumps(child(arguments.child, arguments.processes)))
         return 0
     with tempfile.TemporaryDirectory() as scratch:
-        return _report(arguments.keep or Path(scratch), sorted(arguments.sizes), arguments.tools, arguments.seed)
+        return _report(arguments.keep or Path(scratch), arguments)
 
 
-def _report(folder: Path, sizes: list[int], tools: int, seed: int) -> int:
+def _report(folder: Path, arguments: argparse.Namespace) -> int:
+    sizes, tools = sorted(arguments.sizes), arguments.tools
     sys.path.insert(0, str(SUPPORT))
     from invented import invent, record, write_case
 
-    environment = invent(seed, tools=tools)
+    environment = invent(arguments.seed, tools=tools)
     table = Table("calls", "read s", "learn s", "cpu s", "exponent", "peak MB", "rules", "status", "values", "right")
     before: tuple[int, float] | None = None
     failures: list[str] = []
@@ -96,7 +108,7 @@ def _report(folder: Path, sizes: list[int], tools: int, seed: int) -> int:
     for calls in sizes:
         place = folder / str(calls)
         write_case(environment, place, recorded[:calls], ())
-        took = measure(place)
+        took = measure(place, arguments.processes)
         print(f"{calls:,} calls: {took['learn']:.1f} s, {took['peak']:.0f} MB", file=sys.stderr)
         exponent = ""
         if before is not None:

@@ -68,6 +68,7 @@ def learn(
     """
     from envace_sdk.recordings import Recording
     from envace_sdk.tools import Toolset
+    from envace_sdk.world.mine.apart import cores
     from envace_sdk.world.mine.folder import learn_into
 
     from .recordings_print import recording_findings_text
@@ -80,7 +81,15 @@ def learn(
     errors = [finding for finding in recording.findings if finding.severity == "error"]
     click.echo(recording_findings_text(errors, _FINDINGS), nl=False, err=True)
     with _progress() as progress:
-        lesson = learn_into(path, toolset, recording.files, force=force, redacted=not no_redact, progress=progress)
+        lesson = learn_into(
+            path,
+            toolset,
+            recording.files,
+            force=force,
+            redacted=not no_redact,
+            progress=progress,
+            processes=cores(),
+        )
     written = [] if dry_run else lesson.write(recordings=not no_recordings)
     doubts = [one for one in recording.findings if one.severity != "error" and not _is_expected(one, lesson)]
     click.echo(recording_findings_text(doubts, _FINDINGS), nl=False, err=True)

@@ -15,7 +15,7 @@ from .roles import ENTITY
 from .sources import THING, speaks_of
 from .structure import SESSION
 
-__all__ = ["choose", "with_answers"]
+__all__ = ["World", "choose", "with_answers"]
 
 _MARGIN: Final = 0.03
 """By so much per call inferred rules must do better: they know nothing of what errors say, or of the start."""

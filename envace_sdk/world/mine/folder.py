@@ -107,6 +107,7 @@ def learn_into(
     force: bool = False,
     redacted: bool = True,
     progress: Progress | None = None,
+    processes: int = 1,
 ) -> Lesson:
     """Learn the rules of a toolset from recordings, and from those that lie beside the file already.
 
@@ -117,6 +118,7 @@ def learn_into(
         force: whether rules that a person changed are written anew too.
         redacted: whether secrets are taken out of the new recordings before anything is learned from them.
         progress: told what is being done, and how far it is.
+        processes: how many may be used at a time; the second one takes half of the time, more are not used.
 
     Raises:
         DynamicsError, WorldError, FixtureError: a file is wrong; the message names it and the place.
@@ -129,7 +131,7 @@ def learn_into(
     calls = Counter(fixture.call.name for fixture in fixtures if fixture.is_call)
     findings = list(_unknown(toolset, calls))
     filer = Filer(toolset, file, force=force)
-    result = learn(toolset, fixtures, previous=filer.kept, progress=progress)
+    result = learn(toolset, fixtures, previous=filer.kept, progress=progress, processes=processes)
     dynamics = filer.with_learned(checked(result.dynamics), calls, WorldFile.names(world_path))
     digests = file.dynamics.learned.get("world", {}) if file is not None else {}
     world = WorldFile.merged(world_path, result.start, digests, dynamics)
