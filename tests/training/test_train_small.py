@@ -20,7 +20,7 @@ def test_the_small_benchmark_warms_up_takes_three_steps_and_measures(tmp_path, m
     warm = [json.loads(line) for line in (tmp_path / "seed-0" / "warmup" / "metrics.jsonl").read_text().splitlines()]
     assert [values["step"] for values in steps] == [0, 1, 2, 3]
     assert all(values["updated"] and math.isfinite(values["loss"]) for values in warm)
-    assert all(values["trajectories"] == 16 for values in steps[1:])
+    assert all(values["trajectories"] == 24 for values in steps[1:])
     (found,) = json.loads((kept / "summary.json").read_text())["seeds"]
     for when in ("before", "after"):
         assert all(0 <= found[when]["scores"][score] <= 1 for score in ("success", "fidelity", "format_act"))
