@@ -13,6 +13,7 @@ html_title = "envace-sdk"
 html_show_copyright = False
 html_show_sphinx = False
 html_show_sourcelink = False
+html_copy_source = False
 html_last_updated_fmt = None
 myst_heading_anchors = 4
 myst_all_links_external = False

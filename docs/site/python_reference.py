@@ -18,6 +18,16 @@ _TOPS = {
     "training": "envace_sdk.training",
 }
 """Folder → the name that it is installed under."""
+_MODULES = {
+    "envace_sdk.errors",
+    "training.advantages",
+    "training.config",
+    "training.rewards",
+    "training.rollout_config",
+    "training.rows",
+    "training.trainer",
+}
+"""Modules that are public beside the packages."""
 _HEADINGS = {
     "parameters": "Arguments",
     "returns": "Returns",
@@ -28,7 +38,7 @@ _HEADINGS = {
 
 
 def python_reference() -> dict[str, str]:
-    """Pages of Markdown by their path in the site: one for each package with public names, and one that lists them."""
+    """Pages of Markdown by their path in the site: one for each public package, and one that lists them."""
     pages, rows = {}, []
     for package, name in _packages():
         path = f"reference/{name}.md"
@@ -51,7 +61,7 @@ def _packages() -> Iterator[tuple[Any, str]]:
         while waiting:
             module = waiting.pop()
             waiting += [one for one in module.modules.values() if not one.is_alias]
-            if module.is_init_module and module.exports:
+            if module.exports and (module.is_init_module or module.path in _MODULES):
                 yield module, module.path.replace(folder, name, 1)
 
 

@@ -13,6 +13,8 @@ FOREIGN = {
     "--api-key", "--enable-lora", "--generation-config", "--weight-transfer-config",  # vLLM
     "--agent-llm",  # tau2
     "--backend", "--local", "--target",  # verl.model_merger
+    "--head", "--address",  # ray
+    "--index-url",  # pip
 }  # fmt: skip
 
 
@@ -55,3 +57,24 @@ def test_every_command_in_the_text_is_one(page):
 def options_of_scripts():
     files = [*ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("examples/**/*.py")]
     return {option for file in files for option in re.findall(r'"(--[a-z-]+)"', file.read_text(encoding="utf-8"))}
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_module_that_the_text_names_is_one(page):
+    for span in code_spans(page):
+        for name in re.findall(r"\benvace_sdk(?:\.[a-z_]\w*)*(?:\.[A-Z]\w*)?", span):
+            assert is_there(name.split(".")[1:]), f"{page}: `{span}`: there is no {name}"
+
+
+def is_there(names):
+    """Whether a module of the package has that path, or defines the last name of it."""
+    top, below = ROOT / "envace_sdk", names
+    if names and (ROOT / names[0]).is_dir() and not (top / names[0]).exists():
+        top, below = ROOT / names[0], names[1:]
+    path = top.joinpath(*below)
+    if path.is_dir() or path.with_suffix(".py").exists():
+        return True
+    for home in (path.parent / "__init__.py", path.parent.with_suffix(".py")):
+        if home.exists() and re.search(rf"\b{re.escape(below[-1])}\b", home.read_text(encoding="utf-8")):
+            return True
+    return False

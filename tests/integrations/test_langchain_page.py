@@ -25,6 +25,10 @@ def test_a_guarded_tool_asks_and_then_runs():
     assert shown("guarded_tool.py") == "TT-26-04124 is cancelled: changed_mind\n"
 
 
+def test_an_agent_is_given_rehearsed_tools():
+    assert shown("rehearsed_tools.py") == "placed, rehearsed\n"
+
+
 def test_tools_of_one_s_own_are_made_known_and_judged_by_a_policy_that_names_them():
     assert shown("own_tools.py") == "I-1: 80 EUR\nasked: delete_invoice high\n"
 
