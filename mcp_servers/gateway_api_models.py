@@ -87,6 +87,7 @@ class Problem(_Model):
     """Why a request was not answered. A call that was not decided on must not be executed."""
 
     error: str
+    ok: Literal[False] | None = Field(None, description="Said of requests that were refused before they were read.")
 
 
 _MODELS: Final = (Decide, Decided, Observe, ObservedAnswer, Problem)
@@ -155,6 +156,7 @@ def _problems() -> dict[str, Json]:
         "400": "The request is wrong.",
         "401": "There is no valid bearer token.",
         "404": "There is no such permit or approval.",
+        "413": "The request is too large.",
         "503": "The guard or its ledger failed: do not execute the call.",
     }
     return {status: _json(_ref(Problem), why) for status, why in said.items()}

@@ -87,7 +87,7 @@ def _cleaned(message: Json) -> Json:
 
 def is_too_deep(value: Json) -> bool:
     """Whether there are more levels of lists and objects than are passed on."""
-    level = [value]
+    level = [value] if isinstance(value, dict | list) else []
     for _ in range(_DEEPEST):
         level = [
             inner

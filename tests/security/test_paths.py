@@ -5,7 +5,6 @@ import json
 import pytest
 from envace_sdk.mcp_servers.control import Control
 from envace_sdk.mcp_servers.http import HttpOptions, build_app
-from envace_sdk.mcp_servers.runtime import VARIABLE, runtime_folder
 
 from envace_sdk import Environment
 from envace_sdk.errors import TaskError, ToolsetError, WorldError
@@ -44,21 +43,6 @@ def test_a_manifest_of_tasks_names_folders_beside_it_alone(name, tmp_path):
     (inner / folder.MANIFEST).write_text(json.dumps({"toolsets": {name: {"source": "retail"}}}))
     with pytest.raises(TaskError, match="can be no toolset"):
         folder.read_task_sets(inner)
-
-
-def test_sockets_are_not_made_in_a_folder_that_a_link_leads_to(tmp_path, monkeypatch):
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "link"))
-    with pytest.raises(WorldError, match="not a folder of this user"):
-        runtime_folder()
-
-
-def test_a_folder_for_sockets_that_others_may_look_into_is_closed(tmp_path, monkeypatch):
-    (tmp_path / "open").mkdir(mode=0o777)
-    (tmp_path / "open").chmod(0o777)
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "open"))
-    assert runtime_folder().stat().st_mode & 0o777 == 0o700
 
 
 def test_a_tool_named_like_a_path_touches_no_file(tmp_path):
