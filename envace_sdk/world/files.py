@@ -20,8 +20,10 @@ from .plain import MAX_DEPTH
 
 __all__ = ["Rows", "read_file"]
 
-_MAX_NODES = 5_000_000
-"""Values in a YAML file, aliases counted as often as they are used: a small file can stand for a huge one."""
+_SPARE_NODES = 100_000
+_GROWTH = 20
+"""Values that a character of YAML may stand for, aliases counted each time: a small file can stand for a
+huge one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +77,15 @@ def _yaml(text: str, path: Path) -> Json:
         data = load_yaml(text)
     except YAMLError as error:
         raise WorldError(f"{path}: not YAML: {error}") from None
-    return _Settler(path).settle(data, 0)
+    return _Settler(path, _SPARE_NODES + _GROWTH * len(text)).settle(data, 0)
 
 
 class _Settler:
     """YAML's dates and keys of other types as JSON has them."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, most: int) -> None:
         self._path = path
-        self._left = _MAX_NODES
+        self._left = most
 
     def settle(self, value: Any, depth: int) -> Json:
         self._left -= 1
