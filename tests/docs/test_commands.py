@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 
+import click
 import pytest
 from documents import ROOT, all_blocks, all_commands, code_spans, pages
 from shown_commands import check, check_cli, every_option, simple_commands
@@ -28,8 +29,7 @@ def test_every_command_can_be_parsed_by_bash_and_by_the_program_that_it_names(co
     if bash := shutil.which("bash"):
         parsed = subprocess.run([bash, "-n"], input=command.text, capture_output=True, text=True, check=False)
         assert parsed.returncode == 0, parsed.stderr
-    for words in simple_commands(command.text):
-        check(words, command.page)
+    check_all(command.text, command.page)
 
 
 @pytest.mark.parametrize("page", pages())
@@ -52,6 +52,11 @@ def test_every_command_in_the_text_is_one(page):
                 break
             named.append(word)
         check_cli([*named[:2], "--help"] if named else ["--help"])
+
+
+def check_all(text, page):
+    for words in simple_commands(text):
+        check(words, page)
 
 
 def options_of_scripts():
@@ -78,3 +83,26 @@ def is_there(names):
         if home.exists() and re.search(rf"\b{re.escape(below[-1])}\b", home.read_text(encoding="utf-8")):
             return True
     return False
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "envace-sdk srve --tools retail",
+        "envace-sdk serve --tools retail --fault flaky",
+        "envace-sdk serve",
+        "envace-sdk train --tools retail --steps none",
+        "envace-sdk client-config retail --client emacs",
+        "envace-sdk client-config retail --client cursor -- --sed 7",
+        "envace-sdk client-config --gateway -- --polcy p.yaml -- server",
+        "ENVACE_LEDGER=x nice -n 4 envace-sdk approvals lst",
+        "accelerate launch -m envace_sdk train --toolz retail",
+        "true && python benchmarks/nothing.py",
+        "python benchmarks/serve.py --no-such-option",
+        "pip install 'envace-sdk[nothing]'",
+        "make nothing",
+    ],
+)
+def test_a_command_that_is_none_is_found_out(wrong):
+    with pytest.raises((AssertionError, click.UsageError)):
+        check_all(wrong, "docs/serving.md")
