@@ -5,16 +5,33 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from notes_toolset import Session, tool
 
+from envace_sdk.rehearse import Environment
 from envace_sdk.rehearse.precedents.board import Board, board_of
 from envace_sdk.rehearse.precedents.boards import Boards, View
+from envace_sdk.rehearse.precedents.book import Book
+from envace_sdk.rehearse.precedents.cases import cases_of, events_of
 from envace_sdk.rehearse.precedents.events import Event
 from envace_sdk.rehearse.precedents.scene import Scene
 from envace_sdk.rehearse.precedents.sheet import sheet_of
-from envace_sdk.tools.model import ToolResult
+from envace_sdk.rehearse.precedents.vocabulary import Vocabulary
+from envace_sdk.tools.fixture import Fixture
+from envace_sdk.tools.model import ToolCall, ToolResult
+from envace_sdk.tools.toolset import Toolset
+from envace_sdk.world.dynamics import Dynamics
 
 STARTS = (("bread", "milk", "salt"), ("nails", "paint"), ("soap", "bread", "tea", "rice"), ("lamp", "rope", "glue"))
-HINTS = {"look": False, "take": True, "pay": True}
+HINTS = {"look": False, "take": True, "pay": True, "smell": False}
+TOOLS = [
+    tool("look", {}),
+    tool("smell", {}),
+    tool("pay", {}),
+    tool("take", {"names": {"type": "array", "items": {"type": "string"}}}),
+]
+OPAQUE = Dynamics.parse(
+    "tools: {look: {effect: opaque}, smell: {effect: opaque}, pay: {effect: opaque}, take: {effect: opaque}}"
+)
 
 
 class Shop:
@@ -39,6 +56,8 @@ class Shop:
             names = self.shelf if arguments["names"] == ["*"] else [n for n in self.shelf if n in arguments["names"]]
             answer = "Taken" if names else "Nothing to take"
             self.basket, self.shelf = self.basket + list(names), [n for n in self.shelf if n not in names]
+        elif tool == "smell":
+            answer = f"It smells of {self.basket[0]}" if self.basket else "It smells of nothing"
         elif tool == "pay":
             answer, is_error = ("Paid", False) if self.basket else ("The basket is empty", True)
             self.basket = []
@@ -50,7 +69,7 @@ def episode(random, goods):
     shop = Shop(goods)
     yield shop.call("look")
     for _ in range(random.randint(4, 10)):
-        tool = random.choice(["look", "take", "take", "pay", "look"])
+        tool = random.choice(["look", "take", "take", "pay", "smell"])
         some = random.sample(sorted(goods), random.randint(1, len(goods)))
         yield shop.call(tool, **({"names": random.choice([some, some, ["*"]])} if tool == "take" else {}))
         if random.random() < 0.7:
@@ -164,6 +183,67 @@ def test_the_same_recordings_give_the_same_board():
 LINES = st.lists(
     st.sampled_from(["", "a", "b", "x: a", "x: b", "x: c", "- d", "- e", "- f", "Head:", "'q'"]), max_size=6
 )
+
+
+def fixtures():
+    return [
+        Fixture(ToolCall(event.tool, event.arguments), event.result, name, place)
+        for name, events in recorded().items()
+        for place, event in enumerate(events)
+    ]
+
+
+def test_the_precedent_of_a_call_is_the_same_call_where_the_same_was_shown():
+    boards = Boards(events_of(fixtures(), lambda call: call.arguments), HINTS)
+    cases = cases_of(fixtures(), {}, {"smell"}, {"look", "take", "pay"})
+    book = Book("smell", cases, Vocabulary(cases), boards)
+
+    def precedent(goods, taken):
+        shop = Shop(goods)
+        scene = Scene("smell", {}, [shop.call("look"), shop.call("take", names=taken)], None)
+        return book.same_state(scene.key, boards.view(scene)), shop
+
+    seen = set()
+    for goods in STARTS:
+        for taken in [goods, goods[:1], goods[1:]]:
+            case, shop = precedent(goods, taken)
+            if case is not None:
+                assert (
+                    boards.view(case.scene).things == boards.view(Scene("smell", {}, [shop.call("look")], None)).things
+                )
+                seen.add(goods)
+    assert len(seen) > 1
+    assert precedent(["anvil", "tongs"], ["tongs"])[0] is None
+
+
+def twin():
+    environment = Environment(Toolset.from_definitions(TOOLS, name="shop"), dynamics=OPAQUE, precedents=fixtures())
+    return Session(environment, environment.world())
+
+
+def test_what_is_answered_in_the_same_state_is_answered_again():
+    session, shop = twin(), Shop(STARTS[0])
+    for names in (["milk", "bread", "salt"], ["milk"]):
+        assert session("take", names=names).result.first_text == shop.call("take", names=names).value
+    assert session("smell").result.first_text == shop.call("smell").value == "It smells of bread"
+    assert session("pay").result.first_text == shop.call("pay").value == "Paid"
+    assert session("smell").result.first_text == shop.call("smell").value == "It smells of nothing"
+
+
+def test_a_twin_shows_what_was_done_and_refuses_what_cannot_be():
+    session, shop = twin(), Shop(STARTS[2])
+    for name, arguments in [
+        ("take", {"names": ["tea", "rice"]}),
+        ("look", {}),
+        ("take", {"names": ["tea"]}),
+        ("pay", {}),
+        ("pay", {}),
+        ("look", {}),
+        ("take", {"names": ["soap"]}),
+        ("look", {}),
+    ]:
+        real, played = shop.call(name, **arguments), session(name, **arguments).result
+        assert (name, played.first_text, played.is_error) == (name, real.value, real.is_error)
 
 
 @given(st.lists(LINES.map("\n".join), max_size=12))

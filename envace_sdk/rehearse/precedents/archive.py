@@ -86,7 +86,8 @@ class Archive:
         name = book.likely_success(shares) if not is_error else ""
         if is_error:
             book, name = self._error(book, shares, row)
-        case = book.precedent(name, scene.key, row, _told(scene, view))
+        same = None if is_error else book.same_state(scene.key, view)
+        case = same or book.precedent(name, scene.key, row, _told(scene, view))
         if not is_error and (text := view.text) is not None:
             return Told(with_text(case.fixture.result, text), "followed", case, start=min(view.alike, default=""))
         retelling = Retelling(

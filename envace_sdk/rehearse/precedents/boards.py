@@ -11,14 +11,16 @@ from .events import Event
 from .features import Features
 from .moves import Items
 from .scene import Scene
+from .sheet import Place
 
 __all__ = ["Boards", "View", "is_of_boards"]
 
 _MOST_EPISODES: Final = 200
 _MOST_BOARDS: Final = 4
 _SHORT: Final = 60
-_HOLDS, _STANDS, _MOVES = "holds", "stands", "moves"
-_MARKS: Final = (_HOLDS, _STANDS, _MOVES)
+_LONG: Final = 400
+_HOLDS, _SHOWS, _STANDS, _MOVES = "holds", "shows", "stands", "moves"
+_MARKS: Final = (_HOLDS, _SHOWS, _STANDS, _MOVES)
 
 
 class Boards:
@@ -84,6 +86,16 @@ class View:
         return frozenset(name for _, (_, alike) in self._states for name in alike)
 
     @cached_property
+    def things(self) -> frozenset[tuple[str, str, Place]]:
+        """All that other boards show: by tool, what stands where."""
+        return frozenset(
+            (board.tool, name, place)
+            for board, (items, _) in self._states
+            if board.tool != self._scene.tool
+            for name, place in items.items()
+        )
+
+    @cached_property
     def features(self) -> Features:
         """What may decide how the call is answered: which sections hold something, and what the call would move."""
         found: Features = {}
@@ -91,8 +103,9 @@ class View:
         for board, (items, _) in self._states:
             if board.tool == self._scene.tool:
                 continue
-            for section in {place.section for place in items.values()}:
+            for section, names in _by_section(items).items():
                 found[f"{_HOLDS}:{board.tool}:{section[:_SHORT]}"] = "yes"
+                found[f"{_SHOWS}:{board.tool}:{section[:_SHORT]}"] = " ".join(sorted(names))[:_LONG]
             named = {items[name].section[:_SHORT] for name in self._named if name in items}
             found[f"{_STANDS}:{board.tool}"] = "+".join(sorted(named))
             if self._scene.tool in board.movers:
@@ -115,3 +128,11 @@ class View:
 def is_of_boards(feature: str) -> bool:
     """Whether a feature says what boards show."""
     return feature.partition(":")[0] in _MARKS
+
+
+def _by_section(items: Items) -> dict[str, list[str]]:
+    """The things in each section."""
+    found: dict[str, list[str]] = {}
+    for name, place in items.items():
+        found.setdefault(place.section, []).append(name)
+    return found

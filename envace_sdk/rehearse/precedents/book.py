@@ -10,7 +10,7 @@ from functools import cached_property
 
 from envace_sdk.json import Json
 
-from .boards import Boards, is_of_boards
+from .boards import Boards, View, is_of_boards
 from .cases import Case
 from .explained import Explained, explain, nodes
 from .features import Features
@@ -18,6 +18,7 @@ from .forms import Form, likeness
 from .fresh import Fresh, find_fresh
 from .likeness import Likeness
 from .scene import Scene
+from .sheet import Place
 from .tree import Tree, grow
 from .vocabulary import Vocabulary
 
@@ -164,6 +165,21 @@ class Book:
                 chosen[other] * likeness(self.forms[name].paths, self.forms[other].paths) for other in likely
             ),
         )
+
+    def same_state(self, key: str, view: View) -> Case | None:
+        """A success of the very same call where boards showed the same."""
+        if not view.things:
+            return None
+        cases = self._in_state.get((key, view.things), ())
+        return next((case for case in cases if case.episode in view.alike), cases[0] if cases else None)
+
+    @cached_property
+    def _in_state(self) -> dict[tuple[str, frozenset[tuple[str, str, Place]]], list[Case]]:
+        found: dict[tuple[str, frozenset[tuple[str, str, Place]]], list[Case]] = {}
+        for case in self.cases:
+            if not case.event.is_error and (things := self._boards.view(case.scene).things):
+                found.setdefault((case.event.key, things), []).append(case)
+        return found
 
     def precedent(self, name: str, key: str, row: Features, told: Mapping[str, int]) -> Case:
         """The case whose answer is of that form and whose situation is most like this one."""
