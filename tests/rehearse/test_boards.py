@@ -205,7 +205,7 @@ def test_the_precedent_of_a_call_is_the_same_call_where_the_same_was_shown():
 
     seen = set()
     for goods in STARTS:
-        for taken in [goods, goods[:1], goods[1:]]:
+        for taken in [list(goods), list(goods[:1]), list(goods[1:])]:
             case, shop = precedent(goods, taken)
             if case is not None:
                 assert (
