@@ -93,9 +93,10 @@ def _member(member: Any, name: str) -> str:
         return text
     for inner in member.members.values():
         is_shown = not inner.is_alias and not inner.name.startswith("_") and inner.docstring is not None
-        if is_shown and (inner.is_function or inner.is_attribute):
-            label = _signature(inner, inner.name) if inner.is_function else _attribute(inner)
-            text += f"\n**`{label}`**\n\n{_doc(inner)}\n"
+        if is_shown and inner.is_function:
+            text += f"\n```python\n{_signature(inner, inner.name)}\n```\n\n{_doc(inner)}\n"
+        elif is_shown and inner.is_attribute:
+            text += f"\n**`{_attribute(inner)}`**\n\n{_doc(inner)}\n"
     return text
 
 
@@ -104,11 +105,28 @@ def _signature(member: Any, name: str) -> str:
         bases = ", ".join(str(base) for base in member.bases)
         shown = member.signature()
         call = f"class {name}({bases})" if bases else f"class {name}"
-        return call if shown is None or str(shown) == f"{member.name}()" else f"{call}\n{shown}"
+        return call if shown is None or str(shown) == f"{member.name}()" else f"{call}\n{_wrapped(str(shown))}"
     if member.is_function:
         begin = "async def " if "async" in member.labels else "def "
-        return f"{begin}{str(member.signature()).replace(member.name, name, 1)}"
+        return begin + _wrapped(str(member.signature()).replace(member.name, name, 1))
     return _attribute(member)
+
+
+def _wrapped(signature: str) -> str:
+    """A long signature with a line for each argument."""
+    if len(signature) <= 88:
+        return signature
+    depth, start, pieces = 0, 0, []
+    for at, character in enumerate(signature):
+        depth += (character in "([{") - (character in ")]}")
+        is_end = character == ")" and depth == 0
+        if (character == "(" and depth == 1) or (character == "," and depth == 1) or is_end:
+            pieces.append(signature[start : at if is_end else at + 1].strip())
+            start = at if is_end else at + 1
+        if is_end:
+            break
+    first, *arguments = pieces
+    return "\n".join([first, *(f"    {one}" for one in arguments), signature[start:]])
 
 
 def _attribute(member: Any) -> str:
