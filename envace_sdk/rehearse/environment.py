@@ -38,6 +38,7 @@ from .recalled import RecalledRehearser
 from .schema import SchemaRehearser
 from .shapes import entity_schema, properties
 from .starts import Starts
+from .stirring import stirring
 
 __all__ = ["Environment"]
 
@@ -83,6 +84,7 @@ class Environment:
         observed = FixtureRehearser(everything, tools, self.dynamics, interpreter, self.recorded.matching)
         self._observed = observed
         self.start = observed.learn(start or State.start(dynamics=self.dynamics))
+        observed.histories.stirring = stirring(precedents, tools, self.dynamics)
         writing = frozenset(name for name in tools if observed.histories.changes(ToolCall(name)))
         calls = (*self.fixtures, *(fixture for fixture in precedents if fixture.is_call))
         self.seen = calls

@@ -71,10 +71,14 @@ class Histories:
         """Tools that read more than their rules say: any write may change what they answer."""
         self.restless: frozenset[str] = frozenset()
         """Tools whose answers change by themselves: they tell the time, or count their calls."""
+        self.stirring: frozenset[str] = frozenset()
+        """Tools that change what others answer, although their rules say that they change nothing."""
 
     def changes(self, call: ToolCall) -> bool:
         """Whether a call may change the world, as far as its rule, its hint and the recordings say."""
-        return call.name in self.restless or writes(self._tools[call.name], self._dynamics.tools.get(call.name))
+        name = call.name
+        is_seen_to = name in self.restless or name in self.stirring
+        return is_seen_to or writes(self._tools[name], self._dynamics.tools.get(name))
 
     def reads(self, call: ToolCall, state: State) -> tuple[str, ...]:
         """The scopes whose history decides whether an answer to this call is still true."""
@@ -103,7 +107,7 @@ class Histories:
             return after
         rule = self._dynamics.tools.get(call.name)
         scopes = set()
-        if rule is None or rule.effect == "opaque" or call.name in self.restless:
+        if rule is None or rule.effect == "opaque" or call.name in self.restless | self.stirring:
             scopes.add(UNKNOWN)
             after = after.replace(history=after.history.set(f"#{key}", str(times_called(after, key) + 1)))
         if written is None:

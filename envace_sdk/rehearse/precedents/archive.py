@@ -73,7 +73,7 @@ class Archive:
         book = self._book(scene.tool)
         again = scene.again
         if again is not None and again.result is not None and self._repeats(scene, again, succeeds=succeeds):
-            return Told(again.result, "repeated")
+            return Told(again.result, "repeated", after=tuple(scene.done))
         view = self._boards.view(scene)
         row = {
             **(features(scene) if known is None else known),
@@ -100,7 +100,7 @@ class Archive:
         )
         kind: Kind = "twin" if case.event.key == scene.key else "told"
         is_likely = shares.get(name, 0.0) >= _LIKELY
-        return Told(retold_result(case.fixture.result, retelling), kind, case, is_likely)
+        return Told(retold_result(case.fixture.result, retelling), kind, case, is_likely, after=tuple(scene.done))
 
     def confidence(self, tool: str, told: Told) -> float:
         """How probable it is that the answer is right."""

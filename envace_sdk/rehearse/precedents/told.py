@@ -8,6 +8,7 @@ from typing import Literal
 from envace_sdk.tools.model import ToolResult
 
 from .cases import Case
+from .features import Features
 
 __all__ = ["Kind", "Told"]
 
@@ -27,6 +28,8 @@ class Told:
     """Whether the form of the answer was hardly in doubt."""
     start: str = ""
     """The episode that began as this world seems to have, if that is what the answer goes back to."""
+    after: tuple[str, ...] = ()
+    """The tools that had succeeded before, as far as that is remembered."""
 
     @property
     def episode(self) -> str:
@@ -37,6 +40,11 @@ class Told:
     def evidence(self) -> str:
         """Answers of which the same can be expected are alike in this."""
         return f"{self.kind} {'error' if self.result.is_error else 'success'}{'' if self.is_likely else ' in doubt'}"
+
+    @property
+    def situation(self) -> Features:
+        """What may decide how far it can be trusted."""
+        return {"evidence": self.evidence, **{f"after:{tool}": "yes" for tool in self.after}}
 
     @property
     def reason(self) -> str:

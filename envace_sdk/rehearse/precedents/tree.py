@@ -53,6 +53,13 @@ class Tree:
             node = node.yes if features.get(node.feature) == node.value else node.no
         return shares
 
+    def leaf(self, features: Features) -> Mapping[str, int]:
+        """How many of each label were seen in this situation."""
+        node = self
+        while node.yes is not None and node.no is not None:
+            node = node.yes if features.get(node.feature) == node.value else node.no
+        return node.counts
+
     def tests(self, features: Features) -> list[tuple[str, str | None, bool]]:
         """The tests on the way to the leaf: feature, value, and whether it has it."""
         found: list[tuple[str, str | None, bool]] = []

@@ -16,10 +16,12 @@ from envace_sdk.tools.model import ToolResult
 
 from .cases import Case
 from .events import Event, leaves
+from .features import Features
 from .fresh import Fresh, without_tokens
 from .scene import REMEMBERED, Scene
 from .stamps import without_stamps
 from .told import Told
+from .tree import Tree, grow
 
 __all__ = ["UNPROVEN", "Trust"]
 
@@ -28,6 +30,7 @@ UNPROVEN = 0.2
 _WEIGHT = 3.0
 """How many trials' worth what is known of other tools has."""
 _MOST = 0.97
+_RIGHT, _WRONG = "right", "wrong"
 _MOST_COMPARED = 5_000
 
 
@@ -37,12 +40,30 @@ class Trust:
 
     tried: Counter[tuple[str, str]] = field(default_factory=Counter)
     right: Counter[tuple[str, str]] = field(default_factory=Counter)
+    trials: dict[str, list[tuple[Features, str]]] = field(default_factory=dict)
+    """By tool, the situations of the answers that were tried, and how right they were."""
+    _trees: dict[str, Tree] = field(default_factory=dict)
 
     def confidence(self, tool: str, told: Told) -> float:
-        """The probability that an answer of this kind is right."""
+        """The probability that an answer of this kind is right.
+
+        Where it was seen to hang on what was done before (such as after calls of some other tool), the trials in
+        situations like this one count once more.
+        """
         kind = told.evidence
         everywhere = _smoothed(self.right["", kind], self.tried["", kind], UNPROVEN)
-        return round(min(_MOST, _smoothed(self.right[tool, kind], self.tried[tool, kind], everywhere)), 3)
+        share = _smoothed(self.right[tool, kind], self.tried[tool, kind], everywhere)
+        tree = self._tree(tool)
+        if tree is not None and tree.feature:
+            counts = tree.leaf(told.situation)
+            share = _smoothed(counts.get(_RIGHT, 0), sum(counts.values()), share)
+        return round(min(_MOST, share), 3)
+
+    def _tree(self, tool: str) -> Tree | None:
+        trials = self.trials.get(tool)
+        if trials and tool not in self._trees:
+            self._trees[tool] = grow([row for row, _ in trials], [label for _, label in trials])
+        return self._trees.get(tool)
 
     def of(self, tool: str) -> tuple[int, int]:
         """How many answers of a tool were right, of how many."""
@@ -75,6 +96,7 @@ class Trust:
             for tool in ("", event.tool):
                 self.tried[tool, told.evidence] += 1
                 self.right[tool, told.evidence] += is_right
+            self.trials.setdefault(event.tool, []).append((told.situation, _RIGHT if is_right else _WRONG))
             if case.is_remembered:
                 passed += 1
                 past.append(event if is_right else _told(event, told))
