@@ -1,7 +1,8 @@
 """Whether the world a player shows hangs together: drawn from what the recorded answers show of the real one.
 
 *Repeated reads*: two equal calls that follow each other, with nothing between them but calls of tools that read, and
-that were answered alike; the played answers must be equal, and no misses.
+that were answered alike; the played answers must be equal, and no misses. Calls that failed count as nothing. Where
+such a call succeeded when it was played, the player has written something: of it, that pair tells nothing.
 
 *Read after write*: leaves of the recorded answer of a tool that does not write, which a write of the episode caused:
 those that differ from the last answer to an equal call, and those whose telling value came into the episode with a
@@ -34,7 +35,7 @@ from .outline import align, equal_leaves
 from .roles import equal_calls
 from .transforms import contents_of
 
-__all__ = ["Checks", "Watch", "repeated_reads"]
+__all__ = ["Checks", "Watch", "is_undisturbed", "repeated_reads"]
 
 
 @dataclass(slots=True)
@@ -171,6 +172,15 @@ def repeated_reads(exam: Exam, questions: Sequence[Question]) -> list[tuple[int,
         and all(_leaves_alone(exam, fixtures[place]) for place in range(start + 1, end))
         and (exam.roles.of(fixtures[start].call.name) != "write" or fixtures[start].result.is_error)
     ]
+
+
+def is_undisturbed(exam: Exam, calls: Sequence[Question], failed: Sequence[bool], pair: tuple[int, int]) -> bool:
+    """Whether a player, too, has written nothing from the first call of a pair to the second; `failed` by place."""
+    start, end = pair
+    roles = [exam.roles.of(calls[place].fixture.call.name) for place in range(start, end)]
+    return (roles[0] != "write" or failed[start]) and all(
+        role == "read" or failed[start + place] for place, role in enumerate(roles) if place
+    )
 
 
 def _leaves_alone(exam: Exam, fixture: Fixture) -> bool:

@@ -10,7 +10,7 @@ from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.toolset import Toolset
 
 from .ceiling import ceilings
-from .consistency import Watch, repeated_reads
+from .consistency import Watch, is_undisturbed, repeated_reads
 from .episodes import Episode, episodes_of
 from .exam import Exam
 from .marking import OutputSchemas, alike, mark
@@ -99,10 +99,13 @@ async def examine(
                 found = mark(question, answers[position], checks, schemas)
                 arguments = question.fixture.call.arguments
                 cases[index].append(Case(episode.name, position, arguments, found, answers[position]))
+        errors = [[answer.played.result.is_error for answer in answers] for answers in sheets]
         for start, end in repeated_reads(exam, questions):
             if only and questions[end].fixture.call.name not in only:
                 continue
             for index, answers in enumerate(sheets):
+                if not is_undisturbed(exam, questions, errors[index], (start, end)):
+                    continue
                 pairs[index].append((questions[end].fixture.call.name, alike(answers[start], answers[end])))
         if progress is not None:
             progress(episode.name)

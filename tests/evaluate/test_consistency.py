@@ -52,6 +52,29 @@ def test_reads_that_the_real_environment_answered_differently_need_not_be_answer
     assert scores(story=story).repeated_reads is None
 
 
+REFUSED = [
+    ("get_note", {"id": "N-100"}, MILK),
+    ("drop_note", {"id": "N-100"}, "locked", True),
+    ("get_note", {"id": "N-100"}, MILK),
+    ("drop_note", {"id": "N-100"}, "locked", True),
+]
+
+
+def test_what_failed_in_between_is_no_write():
+    tea = {**MILK, "title": "Tea"}
+    assert scores(story=REFUSED).repeated_reads == 1.0
+    assert scores({2: tea}, story=REFUSED).repeated_reads == 0.5
+    assert scores({3: ToolResult.text("no note", is_error=True)}, story=REFUSED).repeated_reads == 0.5
+
+
+def test_who_has_written_there_all_the_same_is_not_asked_for_the_answer_before_it():
+    gone, tea = {"dropped": "N-100"}, {**MILK, "title": "Tea"}
+    found = scores({1: gone, 2: tea, 3: gone}, story=REFUSED)
+    assert (found.repeated_reads, found.asked["repeated_reads"]) == (None, 0)
+    found = scores({2: tea, 3: gone}, story=REFUSED)
+    assert (found.repeated_reads, found.asked["repeated_reads"]) == (0.0, 2)
+
+
 def test_two_misses_are_not_alike():
     assert scores({2: Played.miss("?"), 3: Played.miss("?")}).repeated_reads == 0.0
 
