@@ -165,7 +165,9 @@ format: venv  ## Format the code
 
 lock:  ## Resolve the lock files again (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra dev --output-file locks/dev.txt pyproject.toml locks/build.in
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra mcp --extra postgres --output-file locks/serve.txt pyproject.toml locks/build.in
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file locks/mcp-1.x.txt locks/mcp-1.x.in
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file locks/deploy.txt locks/deploy.in
 	uv pip compile --quiet --generate-hashes --python-version 3.11 --python-platform x86_64-unknown-linux-gnu --extra train --extra dev $(NOT_LOCKED:%=--no-emit-package %) --constraints locks/train.in --output-file $(TRAIN_LOCK) pyproject.toml locks/build.in
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file $(DOCS_LOCK) pyproject.toml locks/build.in locks/docs.in
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --output-file $(SECURITY_LOCK) locks/security.in

@@ -16,6 +16,7 @@ __all__ = ["serve"]
 
 AUTH_TOKEN = "ENVACE_AUTH_TOKEN"  # noqa: S105  the name of a variable
 CONTROL_TOKEN = "ENVACE_CONTROL_TOKEN"  # noqa: S105
+STORE_URL = "ENVACE_STORE_URL"
 
 _FILE = click.Path(exists=True, dir_okay=False)
 
@@ -66,7 +67,13 @@ The server ends, with exit code 0, at the end of input and on SIGINT and SIGTERM
 @click.option(
     "--model", metavar="URI", help="Model that answers what no rule does: openai:NAME@URL, transformers:FOLDER, …"
 )
-@click.option("--store", metavar="URL", help="Keep worlds in this database: sqlite:///FILE or postgresql://…")
+@click.option(
+    "--store",
+    metavar="URL",
+    envvar=STORE_URL,
+    show_envvar=True,
+    help="Keep worlds in this database: sqlite:///FILE or postgresql://…",
+)
 @click.option("--migrate", is_flag=True, help="Make, or bring up to date, the tables in the --store first.")
 @click.option(
     "--workers", type=click.IntRange(min=1), metavar="N", help="HTTP: so many processes, on worlds in PostgreSQL."
