@@ -117,7 +117,6 @@ def _run() -> None:
     except click.exceptions.Exit as leaving:
         sys.exit(leaving.exit_code)
     except click.ClickException as error:
-        error.message = _plain(error.message)
         error.show()
         sys.exit(error.exit_code if isinstance(error, click.UsageError) else INPUT_ERROR)
     except (click.Abort, KeyboardInterrupt):

@@ -25,9 +25,9 @@ def guarded_terminals() -> Iterator[None]:
     """
     before = sys.stdout, sys.stderr
     if sys.stdout.isatty():
-        sys.stdout = _Screen(sys.stdout, _COLOURS)  # type: ignore[assignment]
+        sys.stdout = _Screen(sys.stdout, _COLOURS)
     if sys.stderr.isatty():
-        sys.stderr = _Screen(sys.stderr, f"{_COLOURS}|{_CURSOR}")  # type: ignore[assignment]
+        sys.stderr = _Screen(sys.stderr, f"{_COLOURS}|{_CURSOR}")
     try:
         yield
     finally:
