@@ -107,6 +107,13 @@ def test_adapters_are_merged_into_what_is_exported(tmp_path):
     assert not any("lora" in name for name in names)
     start = AutoModelForCausalLM.from_pretrained(job.place).state_dict()
     assert any(not held.equal(start[name]) for name, held in names.items())
+    newest = checkpoint.latest(job.directory)
+    values = checkpoint.read_state(newest)
+    for held in newest.rglob("adapter_model.safetensors"):
+        held.rename(held.with_suffix(".bin"))
+    checkpoint.write_state(newest, {name: value for name, value in values.items() if name not in ("format", "sha256")})
+    with pytest.raises(TrainingError, match="only adapters in safetensors"):
+        export(job, tmp_path / "unpickled", role="act")
 
 
 def test_a_run_is_evaluated_on_held_out_tasks(done):
