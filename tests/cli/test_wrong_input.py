@@ -17,6 +17,7 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "deep.json").write_text(DEEP)
     (tmp_path / "deep.yaml").write_text(DEEP)
     (tmp_path / "tools.json").write_text(json.dumps({"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}))
+    (tmp_path / "policy.yaml").write_text("rules: [{name: all, when: 'true', then: ask}]")
     (tmp_path / "clients.json").write_text(json.dumps({"mcpServers": {"a": {"url": "http://[::1"}}}))
 
 
@@ -44,6 +45,7 @@ def files(tmp_path, monkeypatch):
         ("world", "list", "--url", "http://localhost:1", "--token", "a\nb"),
         ("world", "list", "--url", "http://localhost:1", "--token", "☃"),
         ("call", "--tools", "tools.json", "a", NESTED),
+        ("guard", "check", "policy.yaml", "--tools", "tools.json", "--call", "a", NESTED),
         ("call", "--tools", "tools.json", "a", "--seed-data", "deep.json"),
     ],
 )

@@ -52,6 +52,13 @@ def test_a_resumed_log_drops_what_came_after_the_checkpoint(tmp_path):
     assert [(line["step"], line["reward"]) for line in read_metrics(tmp_path)] == [(1, 1), (2, 2), (3, 3), (4, 40)]
 
 
+def test_a_line_that_is_nested_without_end_is_left_out(tmp_path):
+    with MetricsLog(tmp_path) as log:
+        log.log(1, {"reward": 0})
+    log.path.write_text(log.path.read_text() + "[" * 100_000 + "\n")
+    assert [line["step"] for line in read_metrics(tmp_path)] == [1]
+
+
 def test_a_new_run_in_an_old_directory_begins_anew(tmp_path):
     for _ in range(2):
         with MetricsLog(tmp_path) as log:
