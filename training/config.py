@@ -226,8 +226,7 @@ def load_config(path: str | Path, kind: type[ConfigT]) -> ConfigT:
 def validate(values: Mapping[str, Any], kind: type[ConfigT], *, source: str = "config") -> ConfigT:
     """The configuration that a mapping describes, as `load_config` reads it; `source` is named in errors.
 
-    Raises:
-        TrainingError: a setting is unknown or wrong.
+    Raises: TrainingError, where a setting is unknown or wrong.
     """
     own = {name: value for name, value in values.items() if name != "preset"}
     if "preset" in values:
