@@ -189,9 +189,10 @@ def beginnings_of(
 ) -> Beginnings:
     """What the episodes show of their starts."""
     tracker = Tracker(structure, casts, effects, failures=failures, existence=existence, points=points, hidden=hidden)
-    found: list[Beginning] = []
-    for episode in episodes:
+
+    def beginning(episode: Episode) -> Beginning:
         evidence = tracker.run([episode])
-        found.append(Beginning(evidence.first, evidence.absent))
         tracker.forget()
-    return Beginnings(found)
+        return Beginning(evidence.first, evidence.absent)
+
+    return Beginnings(map(beginning, episodes))

@@ -79,8 +79,7 @@ def _learned(
     toolset: Toolset, fixtures: Sequence[Fixture], previous: Dynamics, progress: Progress | None, processes: int
 ) -> Result:
     names = [tool.name for tool in toolset]
-    held_out = episodes_of(fixtures, names)[1::2]
-    halved = len(held_out) >= _HELD_OUT
+    halved = len(episodes_of(fixtures, names)) >= 2 * _HELD_OUT
     steps = _Steps(progress, (_STAGES * 2 if halved else _STAGES) + 1)
     if not halved:
         result = _mined(toolset, fixtures, steps)
@@ -94,6 +93,7 @@ def _learned(
         result = _mined(toolset, fixtures, steps)
         half = _world(_mined(toolset, _every_other(fixtures, names), steps))
     steps.begin("judging the rules")
+    held_out = episodes_of(fixtures, names)[1::2]
     plain = telling(held_out or episodes_of(fixtures, names), few=_JUDGED, calls=_CALLS, failures=_FAILURES)
     told, alone = _judged(*half, plain, toolset)
     other = {name for name, rule in result.dynamics.tools.items() if not _says_the_same(rule, half[0].tools.get(name))}

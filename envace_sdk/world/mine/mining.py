@@ -28,6 +28,7 @@ from .phrasing import take_apart
 from .preparing import links_of, note_viewers, trees_of, verbs_of
 from .roles import Cast, cast_of
 from .rules import rule_of
+from .sampling import telling
 from .scoping import known_places, scope_names, starting_points
 from .sources import quotes, speaks_of
 from .starting import Beginnings, Documents
@@ -49,6 +50,12 @@ _JOIN: Final = "joinpath(session."
 """What is named relative to a place that the session holds is told by this."""
 _MOST: Final = 600
 """Calls of one tool that are looked at."""
+_FEW: Final = 10_000
+"""All of so many calls are followed, and what was known at each is kept."""
+_CALLS: Final = 100
+"""Of more, so many successes of each tool."""
+_FAILURES: Final = 15
+"""And so many of each of its errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,7 @@ class Miner:
         self._links = links_of(self._structure)
         self._trees = trees_of(self._structure, episodes)
         self._failures = Failures(episodes)
+        self._followed = telling(episodes, few=_FEW, calls=_CALLS, failures=_FAILURES)
         self._casts = self._cast({})
         self._effects = Effects()
         self._existence = Existence()
@@ -228,7 +236,7 @@ class Miner:
         }
 
     def _track(self, *, whole: bool = True) -> tuple[Tracker, list[Moment]]:
-        """Every call, with what is known before it, and after it if `whole`."""
+        """Every call that is followed, with what is known before it, and after it if `whole`."""
         tracker = Tracker(
             self._structure,
             self._casts,
@@ -239,7 +247,7 @@ class Miner:
             points=self._points,
             hidden=self._hidden,
         )
-        return tracker, [moment for episode in self._episodes for moment in tracker.follow(episode, whole=whole)]
+        return tracker, [moment for episode in self._followed for moment in tracker.follow(episode, whole=whole)]
 
     def _rule(self, learned: Learned) -> ToolRule:
         return rule_of(learned, self._structure, self._effects, self._existence, self._hidden, self._phrases)
