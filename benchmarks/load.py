@@ -115,7 +115,10 @@ def _server(
         subprocess.Popen([*SERVE, *words], stderr=written, env=environment) as process,
     ):
         try:
-            yield process, _announced_port(log, process)
+            port = _announced_port(log, process)
+            while _counted(port)["envace_workers"] < options.workers:
+                time.sleep(0.1)
+            yield process, port
         finally:
             process.terminate()
             process.wait(timeout=60)
@@ -125,9 +128,7 @@ def _server(
 def _announced_port(log: Path, process: subprocess.Popen[bytes]) -> int:
     while process.poll() is None:
         if found := re.search(r"at http://127.0.0.1:(\d+)/", log.read_text()):
-            port = int(found[1])
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=60).read()
-            return port
+            return int(found[1])
         time.sleep(0.1)
     raise RuntimeError(f"the server did not start: {log.read_text()}")
 

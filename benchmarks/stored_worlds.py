@@ -45,9 +45,7 @@ def main() -> None:
         fleet.write(folder, options.entities)
         environment = Environment.load(folder)
     print(f"{options.worlds:,} worlds, each of which begins with {options.entities} entities\n")
-    print(
-        "| changes to each | rows of each | bytes of each in PostgreSQL | bytes of each in memory | processor time to fetch it |"
-    )
+    print("| changes to each | rows of each | bytes in PostgreSQL | bytes in memory | processor time to fetch it |")
     print("|---|---|---|---|---|")
     for changes in options.changes:
         with private_postgresql(durable=False) as postgresql:

@@ -130,6 +130,7 @@ def build_app(
         async with contextlib.AsyncExitStack() as running:
             for manager in managers:
                 await running.enter_async_context(manager.run())
+            metrics.started()
             yield
 
     guards = [Middleware(HostGuard, names=options.names)] if options.names is not None else []

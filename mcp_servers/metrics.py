@@ -89,6 +89,7 @@ class Metrics:
             registry=own,
         )
         self._restarts = Counter("envace_worker_restarts", "Workers that died and were started anew.", registry=own)
+        self._serving = Gauge("envace_workers", "Processes that serve.", multiprocess_mode="livesum", registry=own)
         self._held = Gauge(
             "envace_worlds_cached", "Worlds held in memory.", by_toolset, multiprocess_mode="livesum", registry=own
         )
@@ -100,6 +101,10 @@ class Metrics:
     def refused(self, limit: str) -> None:
         """A request was over a limit."""
         self._refused.labels(limit).inc()
+
+    def started(self) -> None:
+        """Count this process among those that serve."""
+        self._serving.set(1)
 
     def restarted(self) -> None:
         """A worker was started in the place of one that died."""
