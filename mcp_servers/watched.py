@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.requests import Request
@@ -32,8 +33,10 @@ def watched(
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
+    readiness = _Readiness(can_serve)
+
     async def ready(_: Request) -> Response:
-        if can_serve is None or await can_serve():
+        if await readiness():
             return JSONResponse({"status": "ok"})
         return JSONResponse({"status": "the store cannot be reached"}, status_code=503)
 
@@ -46,6 +49,25 @@ def watched(
         Route("/readyz", ready),
         Route("/metrics", shown, methods=["GET"]),
     ]
+
+
+class _Readiness:
+    """Whether a server can serve, found out once a second at most: who asks needs no token."""
+
+    def __init__(self, can_serve: Callable[[], Awaitable[bool]] | None) -> None:
+        self._can_serve = can_serve
+        self._lock = asyncio.Lock()
+        self._found = True
+        self._known_until = 0.0
+
+    async def __call__(self) -> bool:
+        if self._can_serve is None:
+            return True
+        async with self._lock:
+            if time.monotonic() >= self._known_until:
+                self._found = await self._can_serve()
+                self._known_until = time.monotonic() + 1.0
+            return self._found
 
 
 class _Counted:

@@ -149,7 +149,8 @@ async def _serve(
             opened.callback(worlds.close)
             realms[environment.toolset.name] = worlds
         control = Control(realms, transport="http", store=store, shared=True)
-        ready = functools.partial(asyncio.to_thread, turns.reachable)
+        # By a connection of its own: those of the turns may all be at work, and the server is ready all the same.
+        ready = functools.partial(asyncio.to_thread, store.reachable)
         app = http.build_app(realms, control, serving.http_options(options, address, ready, sessionless=True), metrics)
         serve = http.serve(app, listener, grace=options.grace, lifeline=lifeline)
         if number:

@@ -17,6 +17,9 @@ from envace_sdk.errors import StoreError
 __all__ = ["connect", "default_url", "errors_named", "reachable", "reading", "writing"]
 
 _BUSY_TIMEOUT_MS: Final = 10_000
+_PATIENCE: Final = {"connect_timeout": 5, "tcp_user_timeout": 10_000}
+"""Seconds a server may take to be reached, and milliseconds to acknowledge what it was sent. A URL can say
+otherwise. Without them, a machine that is gone is waited for as long as the system does, which is minutes."""
 _BEGIN: Final = "envace_begin"
 
 
@@ -90,7 +93,13 @@ def _sqlite(url: URL, durable: bool) -> Engine:
 def _postgresql(url: URL, connections: int | None) -> Engine:
     pool: dict[str, Any] = {"pool_pre_ping": True}
     if connections is not None:
-        pool = {"pool_size": connections, "max_overflow": 0, "isolation_level": "READ COMMITTED"}
+        patience = {name: value for name, value in _PATIENCE.items() if name not in url.query}
+        pool = {
+            "pool_size": connections,
+            "max_overflow": 0,
+            "isolation_level": "READ COMMITTED",
+            "connect_args": patience,
+        }
     try:
         engine = create_engine(url, **pool)
     except (ModuleNotFoundError, NoSuchModuleError) as error:

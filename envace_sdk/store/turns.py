@@ -29,7 +29,7 @@ from envace_sdk.world.state import State
 from . import migrate as migrations
 from . import rows
 from .bases import Base, Bases
-from .engine import connect, errors_named, reachable
+from .engine import connect, errors_named
 from .room import Room
 from .schema import worlds
 from .types import lookup
@@ -196,10 +196,6 @@ class Turns:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def reachable(self) -> bool:
-        """Whether the database answers now."""
-        return reachable(self._engine)
 
     def base(self, start: State) -> Base:
         """The base for worlds that begin like this. Raises: UnsavedWorldError, StoreError."""

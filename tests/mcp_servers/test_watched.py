@@ -38,13 +38,19 @@ async def test_probes_need_no_token(worlds, path):
 
 
 async def test_a_server_whose_store_is_away_is_up_and_not_ready(worlds):
+    asked = []
+
     async def away():
+        asked.append(True)
         return False
 
     async with _client(worlds, ready=away) as client:
         assert (await client.get("/healthz")).status_code == 200
         answer = await client.get("/readyz")
         assert (answer.status_code, answer.json()) == (503, {"status": "the store cannot be reached"})
+        for _ in range(5):
+            assert (await client.get("/readyz")).status_code == 503
+        assert len(asked) == 1, "whoever asks again at once is told the same"
 
 
 async def test_metrics_need_the_token_that_clients_need(worlds):

@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from envace_sdk.errors import BusyWorldError, DoubtfulSaveError, StoreError, UnsavedWorldError, WorldError
 from envace_sdk.store import Store
+from envace_sdk.store.engine import connect
 from envace_sdk.store.turns import Turns
 from envace_sdk.world.collection import Collection
 from envace_sdk.world.state import State
@@ -280,7 +281,15 @@ def test_a_database_that_is_away_is_waited_for_and_then_named(url):
         with pytest.raises(UnsavedWorldError, match="cannot be used"):
             turns.take("t", "w")
         assert time.monotonic() - began >= 0.2
-        assert not turns.reachable()
+
+
+def test_a_store_says_whether_its_database_answers(url):
+    with Store.open(url) as store:
+        assert store.reachable()
+        _kick(url)
+        assert store.reachable()
+    with Store(connect(url.replace("host=/tmp/", "host=/tmp/no-such-"))) as store:
+        assert not store.reachable()
 
 
 def test_another_database_than_postgresql_is_refused(tmp_path):
