@@ -61,6 +61,16 @@ def test_from_schemas_to_a_policy_that_is_served(folder):
     asyncio.run(model.close())
 
 
+@pytest.mark.parametrize("engine", ["own", "verl"])
+def test_a_folder_that_holds_a_run_is_refused_before_anything_is_planned(tmp_path, monkeypatch, engine):
+    (tmp_path / "run.json").write_text("{}")
+    monkeypatch.setattr("envace_sdk.training.engines.verl.command.check_installed", lambda: None)
+    # There are no such toolset and no such model, so whatever plans a run fails otherwise.
+    given = ("--tools", "no-such-toolset", "--model", "no-such-model", "--engine", engine)
+    with pytest.raises(TrainingError, match="holds a run already: add --resume"):
+        invoke(*given, "-o", tmp_path)
+
+
 @pytest.mark.parametrize(
     "arguments", [(), ("--resume", "--tools", "retail"), ("--resume", "--model", "smollm2-135m"), ("--steps", "0")]
 )

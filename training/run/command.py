@@ -58,6 +58,8 @@ def run_train(
     Raises:
         EnvaceError: what is given cannot be used, or memory does not suffice.
     """
+    if not resume and not dry_run:
+        Job.check_new(directory)  # before minutes are spent on tasks and on measuring
     found = _resumed(directory, file, changes) if resume else None
     config = found.config if found else load_run_config(file, changes, preset=suitable_preset())
     processes = Processes(config.compute.device)

@@ -46,10 +46,15 @@ class Job:
         """Where the warm-up lies."""
         return self.directory / "warmup"
 
+    @staticmethod
+    def check_new(directory: Path) -> None:
+        """See that a run can begin in a directory. Raises: TrainingError where it holds one already."""
+        if (directory / MANIFEST).exists():
+            raise TrainingError(f"{directory} holds a run already: add --resume, or name another folder with -o")
+
     def begin(self, sources: Sequence[str]) -> None:
         """Write down what is run. Raises: TrainingError where the directory holds a run, or cannot be written."""
-        if (self.directory / MANIFEST).exists():
-            raise TrainingError(f"{self.directory} holds a run already: add --resume, or name another folder with -o")
+        self.check_new(self.directory)
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             self.material.write(self.directory / "tasks", self.config.tasks)

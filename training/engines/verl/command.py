@@ -54,6 +54,7 @@ def run_verl(
         return
     if not dry_run:
         check_installed()
+        Job.check_new(directory)  # before tasks are made
     config = load_run_config(file, changes, preset=suitable_preset())
     job = asyncio.run(plan(sources, config, directory, note))
     found = files(job)
