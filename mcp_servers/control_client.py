@@ -143,4 +143,4 @@ def _listed(servers: Sequence[tuple[SocketServer, dict[str, Any]]]) -> str:
         for _, listing in servers
         for world in listing["worlds"]
     ]
-    return ":\n  " + "\n  ".join(lines or ["(servers without worlds)"])
+    return ":\n  " + "\n  ".join(lines or ["(servers without worlds: one begins with the first call in it)"])

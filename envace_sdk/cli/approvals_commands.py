@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -141,7 +142,7 @@ def wait(approval: str, timeout: float | None, form: str, where: str | None) -> 
         found = opened.approvals.wait(approval, timeout)
     click.echo(json.dumps(_as_json(found), indent=2) if form == "json" else f"{found.id}: {found.state}")
     if found.state not in {"approved", "used"}:
-        raise click.exceptions.Exit(1)
+        sys.exit(1)
 
 
 def _decide(

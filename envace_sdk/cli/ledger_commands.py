@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .ledger_options import by_option, ledger_option, me, open_ledger
+from .ledger_options import by_option, check_run, ledger_option, me, open_ledger
 
 if TYPE_CHECKING:
     from envace_sdk.ledger import Entry, Ledger
@@ -55,6 +56,7 @@ def show(
         if run is None and action is None and kind is None:
             _show_runs(opened, form)
             return
+        check_run(opened, run)
         found, more = _limited(opened.entries(run, action=action, kind=_kind(kind)), limit)
         if form == "json":
             click.echo(json.dumps([_as_json(opened, entry, payloads) for entry in found], indent=2))
@@ -79,6 +81,7 @@ def verify(run: str | None, note: str | None, against: str | None, form: str, wh
     Who owns the database can write a whole run anew: keep the file of --note where they cannot reach it.
     """
     with open_ledger(where) as opened:
+        check_run(opened, run)
         name = opened.database.place
         found = opened.verify(run, anchors=None if against is None else _anchors(against))
     if note is not None and found.ok:
@@ -90,7 +93,7 @@ def verify(run: str | None, note: str | None, against: str | None, form: str, wh
     else:
         _print_verification(name, findings, counts)
     if not found.ok:
-        raise click.exceptions.Exit(1)
+        sys.exit(1)
 
 
 @ledger.command()
@@ -104,6 +107,7 @@ def verify(run: str | None, note: str | None, against: str | None, form: str, wh
 def export(run: str | None, form: str, payloads: bool, output: str | None, where: str | None) -> None:
     """Write a RUN, or all, a JSON object a line: entries as they are, or CloudEvents 1.0."""
     with open_ledger(where) as opened:
+        check_run(opened, run)
         lines = (json.dumps(_as_form(opened, entry, payloads, form)) for entry in opened.entries(run))
         if output is None:
             for line in lines:
@@ -211,7 +215,8 @@ def _print_verification(name: str, findings: list[dict[str, Any]], counts: dict[
         place = printable(finding["run"]) + ("" if finding["seq"] is None else f" #{finding['seq']}")
         click.echo(f"{click.style(finding['kind'], fg=colour)} {place}: {printable(finding['what'])}")
     said = f"{printable(name)}: {counts['runs']} runs, {counts['entries']} entries, {counts['erased']} erased payloads"
-    click.echo(f"{click.style('ok', fg='green')}: {said}" if not findings else f"{len(findings)} findings in {said}")
+    problems = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
+    click.echo(f"{click.style('ok', fg='green')}: {said}" if not findings else f"{problems} in {said}")
 
 
 def _limited(entries: Iterator[Entry], limit: int) -> tuple[list[Entry], bool]:

@@ -13,9 +13,19 @@ import click
 if TYPE_CHECKING:
     from envace_sdk.ledger import Ledger
 
-__all__ = ["LEDGER", "approvers_option", "by_option", "ledger_option", "me", "open_ledger", "read_approvers"]
+__all__ = [
+    "LEDGER",
+    "approvers_option",
+    "by_option",
+    "check_run",
+    "ledger_option",
+    "me",
+    "open_ledger",
+    "read_approvers",
+]
 
 LEDGER: Final = "ENVACE_LEDGER"
+_MOST_NAMED: Final = 5
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -89,3 +99,13 @@ def read_approvers(file: str | None) -> dict[str, list[str]] | None:
     ):
         raise click.ClickException(f"{file}: expected names with lists of roles, `ann: [finance]`")
     return found
+
+
+def check_run(opened: Ledger, run: str | None) -> None:
+    """Let a run through that is in the ledger: a mistyped one has nothing that could be wrong. Raises: LedgerError."""
+    from envace_sdk.errors import LedgerError
+
+    names = [] if run is None else [one.name for one in reversed(opened.runs())]
+    if run is not None and run not in names:
+        known = ", ".join(map(repr, names[:_MOST_NAMED])) or "none"
+        raise LedgerError(f"the ledger {opened.database.place} has no run {run!r} (its latest: {known})")

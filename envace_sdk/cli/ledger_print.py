@@ -25,6 +25,7 @@ _COLOURS: Final = {
     "approval_stale": "cyan",
     "erased": "red",
 }
+_NOT_YET: Final = "nothing of it has happened"
 _MARKS: Final = {"created": ("+", "green"), "updated": ("~", "yellow"), "deleted": ("-", "red")}
 
 
@@ -129,7 +130,8 @@ def _change_lines(approval: Approval) -> list[str]:
     changes = [change for change in approval.change if isinstance(change, dict)]
     if not changes:
         return ["change    none is predicted"]
-    lines = ["change    predicted, nothing of it has happened:"]
+    happened = "carried out since; what happened is in the audit trail" if approval.state == "used" else _NOT_YET
+    lines = [f"change    predicted, {happened}:"]
     for change in changes:
         mark, colour = _MARKS.get(change.get("kind", ""), ("?", "red"))
         entity = f"{change.get('collection', '')}/{change.get('key', '')}"

@@ -113,9 +113,9 @@ def _run() -> None:
     from envace_sdk.errors import EnvaceError
 
     try:
-        cli(standalone_mode=False)
-    except click.exceptions.Exit as leaving:
-        sys.exit(leaving.exit_code)
+        left = cli(standalone_mode=False)
+        if isinstance(left, int):  # what click makes of `Exit`, and of `--help`
+            sys.exit(left)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code if isinstance(error, click.UsageError) else INPUT_ERROR)

@@ -1,13 +1,14 @@
 import hashlib
 import json
 import sqlite3
+import sys
 from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
 
-from envace_sdk.cli.main import cli
-from envace_sdk.errors import StoreError
+from envace_sdk.cli.main import cli, main
+from envace_sdk.errors import LedgerError, StoreError
 from envace_sdk.evidence import keyed_redactor
 from envace_sdk.ledger import Ledger
 
@@ -142,3 +143,26 @@ def test_the_ledger_can_be_named_in_the_environment_or_by_url(path, monkeypatch)
     assert run(None, "show").stdout.startswith("t/1")
     result = run("mysql://x/y", "show")
     assert isinstance(result.exception, StoreError)
+
+
+def test_the_program_ends_with_the_exit_code_that_verify_promises(path, monkeypatch):
+    """The runner of other tests is not how the program ends."""
+
+    def code():
+        monkeypatch.setattr(sys, "argv", ["envace-sdk", "ledger", "verify", "--ledger", str(path)])
+        with pytest.raises(SystemExit) as left:
+            main()
+            sys.exit(0)
+        return left.value.code
+
+    assert code() == 0
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DROP TRIGGER ledger_entries_update")
+        connection.execute("UPDATE ledger_entries SET kind = 'note' WHERE seq = 2")
+    assert code() == 1
+
+
+@pytest.mark.parametrize("command", ["show", "verify", "export"])
+def test_a_mistyped_run_is_not_passed_over(path, command):
+    with pytest.raises(LedgerError, match=r"no run 'typo' \(its latest: 't/2', 't/1'\)"):
+        CliRunner().invoke(cli, ["ledger", command, "typo", "--ledger", str(path)], catch_exceptions=False)

@@ -2,10 +2,11 @@ import json
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
-from envace_sdk.cli.main import COMMANDS, cli
+from envace_sdk.cli.main import COMMANDS, cli, main
 
 
 def run_cli(*words, **more):
@@ -50,6 +51,19 @@ def test_an_input_error_is_one_line_on_stderr_and_exit_code_3(tmp_path):
 def test_a_wrong_command_line_is_exit_code_2():
     assert run_cli("call").returncode == 2
     assert run_cli("nonsense").returncode == 2
+
+
+def test_whatever_ends_a_command_early_is_the_exit_code(monkeypatch):
+    """Click gives the code of `Exit` back as if it were a result."""
+
+    def leave(context):
+        raise click.exceptions.Exit(7)
+
+    monkeypatch.setattr(cli, "invoke", leave)
+    monkeypatch.setattr(sys, "argv", ["envace-sdk", "version"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 7
 
 
 @pytest.fixture
