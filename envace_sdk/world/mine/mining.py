@@ -50,11 +50,11 @@ _JOIN: Final = "joinpath(session."
 """What is named relative to a place that the session holds is told by this."""
 _MOST: Final = 600
 """Calls of one tool that are looked at."""
-_FEW: Final = 10_000
+_FEW: Final = 20_000
 """All of so many calls are followed, and what was known at each is kept."""
-_CALLS: Final = 100
+_CALLS: Final = 150
 """Of more, so many successes of each tool."""
-_FAILURES: Final = 15
+_FAILURES: Final = 20
 """And so many of each of its errors."""
 
 
