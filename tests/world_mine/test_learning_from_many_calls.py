@@ -23,6 +23,7 @@ def test_following_some_of_many_calls_teaches_as_much(monkeypatch):
     whole = agreement(environment, learn(environment.toolset, recorded))
     monkeypatch.setattr(mining, "_FEW", 0)
     monkeypatch.setattr(mining, "_CALLS", 40)
+    monkeypatch.setattr(mining, "_FAILURES", 10)
     some = agreement(environment, learn(environment.toolset, recorded))
     assert some.right >= whole.right - 0.03
     assert some.status >= whole.status - 0.03
@@ -37,6 +38,7 @@ def followed(environment, recorded):
 def test_what_is_kept_of_calls_does_not_grow_with_their_number(monkeypatch):
     monkeypatch.setattr(mining, "_FEW", 400)
     monkeypatch.setattr(mining, "_CALLS", 20)
+    monkeypatch.setattr(mining, "_FAILURES", 5)
     environment = invent(1, tools=6)
     recorded = record(environment, episodes=160, calls=15)
     assert followed(environment, recorded[:390]) == 390
