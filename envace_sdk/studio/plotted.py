@@ -12,7 +12,7 @@ from envace_sdk.evaluate.report import AXES
 from envace_sdk.evaluate.result import Told, read_result
 
 from .plots import CREATOR, MOST_LINES, Line, Panel, draw
-from .trained import FIGURES, NO_RUN, find_runs, points
+from .trained import FIGURES, NO_RUN, WARMUP, find_runs, points
 
 __all__ = ["CREATOR", "Fidelity", "Metric", "Training", "read"]
 
@@ -78,7 +78,8 @@ class Training:
                     line = points(steps, name, smooth=window)
                     lines.append(Line(run, series, line, raw=raw if window > 1 else ()))
         mean = f", mean over {smooth} points" if any(line.raw for line in lines) else ""
-        return Panel(title, "training step", f"{unit}{mean}", lines, there) if lines else None
+        across = "warm-up step" if all(name.startswith(f"{WARMUP}/") for name in there) else "training step"
+        return Panel(title, across, f"{unit}{mean}", lines, there) if lines else None
 
 
 class Fidelity:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from envace_sdk.errors import StoreError
 from envace_sdk.evaluate.curves import means
 
-__all__ = ["FIGURES", "MOST_OVERLAID", "NO_RUN", "TrainingRun", "find_runs", "points"]
+__all__ = ["FIGURES", "MOST_OVERLAID", "NO_RUN", "WARMUP", "TrainingRun", "find_runs", "points", "reached"]
 
 FIGURES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "Success": (("success", "eval/success"), "share of tasks"),
@@ -27,16 +27,19 @@ FIGURES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "Groups with something to learn from": (("learning_share",), "share of groups"),
     "Gradient norm": (("grad_norm",), "norm"),
     "Seconds per step": (("time/rollout_seconds", "time/seconds"), "seconds"),
+    "Loss of the warm-up": (("warmup/loss",), "loss"),
 }
 """What is drawn of a run: by title the metrics, and the unit that they share."""
 
 MOST_OVERLAID: Final = 6
 """Runs that are drawn over each other: colours that can be told apart are few."""
 
-NO_RUN: Final = "{}: no training run lies in it: there is no metrics.jsonl in it or below it"
+NO_RUN: Final = "{}: no training run lies in it: there is no run.json or metrics.jsonl in it or below it"
 _METRICS: Final = "metrics.jsonl"
 _MANIFEST: Final = "run.json"
-_WARMUP: Final = "warmup"
+WARMUP: Final = "warmup"
+"""The folder of the warm-up in a run; the names of its metrics begin so, since its steps are counted from 1 too."""
+
 _DEEPEST: Final = 4
 _MOST_RUNS: Final = 500
 _MOST_BYTES: Final = 64 * 2**20
@@ -63,9 +66,15 @@ class TrainingRun:
         return str(config.get("model", "")) if isinstance(config, Mapping) else ""
 
     def steps(self) -> list[dict[str, Any]]:
-        """The numbers of each step; lines that are none are left out. Raises: StoreError when they cannot be read."""
-        found = list(_objects(_read(self.folder / _METRICS)))
-        return [one for one in found if _is_figure(one.get("step")) and isinstance(one["step"], int)]
+        """The numbers of each step, first those of the warm-up, as `warmup/…`; lines that are none are left out.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
+        folder = self.folder / WARMUP
+        warm = [] if folder.is_symlink() else _steps(folder / _METRICS)
+        named = [{name if name == "step" else f"{WARMUP}/{name}": one[name] for name in one} for one in warm]
+        return [*named, *_steps(self.folder / _METRICS)]
 
     def sampled_steps(self) -> list[int]:
         """The steps of which trajectories were kept."""
@@ -91,6 +100,13 @@ def find_runs(folders: Iterable[Path]) -> dict[str, TrainingRun]:
     return found
 
 
+def reached(steps: Sequence[Mapping[str, Any]]) -> str:
+    """How far a run with these steps is, in words: `step 20`, or `warm-up step 3`."""
+    last = steps[-1] if steps else {"step": 0}
+    is_warm = any(name.startswith(f"{WARMUP}/") for name in last)
+    return f"{'warm-up ' if is_warm else ''}step {last['step']}"
+
+
 def points(steps: Sequence[Mapping[str, Any]], name: str, *, smooth: int = 1) -> list[tuple[float, float]]:
     """A curve: step and value, where the value can be drawn; thinned out where there are very many.
 
@@ -110,12 +126,18 @@ def _is_figure(value: Any) -> bool:
 
 
 def _runs_below(folder: Path, depth: int) -> Iterator[Path]:
-    if (folder / _METRICS).is_file():
+    if (folder / _METRICS).is_file() or (folder / _MANIFEST).is_file():
         yield folder
     elif depth < _DEEPEST and folder.is_dir():
         for inner in sorted(folder.iterdir()):
-            if inner.is_dir() and not inner.is_symlink() and inner.name != _WARMUP and not inner.name.startswith("."):
+            if inner.is_dir() and not inner.is_symlink() and inner.name != WARMUP and not inner.name.startswith("."):
                 yield from _runs_below(inner, depth + 1)
+
+
+def _steps(file: Path) -> list[dict[str, Any]]:
+    """The numbers of each step; none where there is no such file yet, as during the warm-up."""
+    found = _objects(_read(file)) if file.exists() else ()
+    return [one for one in found if _is_figure(one.get("step")) and isinstance(one["step"], int)]
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ from envace_sdk.evaluate import curves
 from envace_sdk.evaluate.curves import Figure, figure
 
 from .studio import Studio
-from .trained import FIGURES, MOST_OVERLAID, TrainingRun, find_runs, points
+from .trained import FIGURES, MOST_OVERLAID, TrainingRun, find_runs, points, reached
 
 __all__ = ["routes"]
 
@@ -46,7 +46,7 @@ class _Training:
             }
             for name, run in found.items()
         ]
-        last = {name: steps[name][-1]["step"] if steps[name] else 0 for name in chosen}
+        last = {name: reached(steps[name]) for name in chosen}
         values = {
             "folders": [str(folder) for folder in self._studio.runs],
             "rows": rows,

@@ -61,6 +61,23 @@ def test_a_run_is_drawn_with_the_units_of_its_metrics(tmp_path):
 
 
 @needs_matplotlib
+def test_the_warm_up_is_drawn_over_its_own_steps_which_are_whole(tmp_path):
+    folder = training(tmp_path / "one")
+    (folder / "warmup").mkdir()
+    lines = [json.dumps({"step": step, "loss": 2 - step / 4, "grad_norm": 7.5}) + "\n" for step in (1, 2, 3)]
+    (folder / "warmup" / "metrics.jsonl").write_text("".join(lines))
+    assert re.search(r"^warmup/loss +3 points +1.25 to 1.75$", run(folder, "--list").stdout, re.MULTILINE)
+    assert run(folder, "--metric", "warmup/loss", "-o", tmp_path / "c.svg").exit_code == 0
+    found = texts(tmp_path / "c.svg")
+    assert "warm-up step" in found
+    assert "training step" not in found
+    across = found[: found.index("warm-up step")]
+    assert [text for text in across if re.fullmatch(r"[\d.]+", text)] == ["1", "2", "3"]
+    run(folder, "-o", tmp_path / "all.svg")
+    assert {"Loss of the warm-up", "warm-up step", "training step"} <= set(texts(tmp_path / "all.svg"))
+
+
+@needs_matplotlib
 def test_several_runs_are_named_and_told_apart_by_colour_and_marker(tmp_path):
     one, other = training(tmp_path / "_one"), training(tmp_path / "two $x$", 0.02)
     assert run(one, other, "--metric", "success", "-o", tmp_path / "c.svg").exit_code == 0

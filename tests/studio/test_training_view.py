@@ -36,6 +36,33 @@ def test_a_folder_that_is_a_run_is_shown_by_its_own_name(tmp_path, runs):
     assert 'value="seed-0" checked' in get(tmp_path, "/training", runs / "pooled" / "seed-0").text
 
 
+def test_a_run_is_there_from_its_first_file_on_and_its_warm_up_is_drawn(tmp_path):
+    run = tmp_path / "runs" / "first"
+    run.mkdir(parents=True)
+    (run / "run.json").write_text(json.dumps({"config": {"model": "smollm2-135m"}}))
+    page = get(tmp_path, "/training", tmp_path / "runs").text
+    assert 'value="first" checked' in page
+    assert "smollm2-135m, step 0" in page
+    assert "Nothing was measured yet." in page
+    (run / "warmup").mkdir()
+    lines = [json.dumps({"step": step, "loss": 2 - step / 4}) + "\n" for step in (1, 2, 3)]
+    (run / "warmup" / "metrics.jsonl").write_text("".join(lines))
+    page = get(tmp_path, "/training", tmp_path / "runs").text
+    assert "smollm2-135m, warm-up step 3" in page
+    assert "warmup/loss ends at 1.25" in page.partition("<b>Loss of the warm-up</b>")[2].partition("</figure>")[0]
+    (run / "metrics.jsonl").write_text('{"step": 1, "success": 0.5}\n')
+    page = get(tmp_path, "/training", tmp_path / "runs").text
+    assert "smollm2-135m, step 1" in page
+    assert "<b>Loss of the warm-up</b>" in page
+
+
+def test_a_warm_up_that_is_a_link_out_of_the_run_is_not_followed(tmp_path, runs):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "metrics.jsonl").write_text('{"step": 1, "loss": 1}\n')
+    (runs / "pooled" / "seed-0" / "warmup").symlink_to(tmp_path / "elsewhere")
+    assert "Loss of the warm-up" not in get(tmp_path, "/training", runs).text
+
+
 def test_several_runs_are_laid_over_each_other_each_in_its_colour(tmp_path, runs):
     page = get(tmp_path, "/training?run=role-wise/seed-0&run=pooled/seed-0", runs).text
     success = page.partition("<b>Success</b>")[2].partition("</figure>")[0]
@@ -103,6 +130,15 @@ def test_trajectories_of_any_form_are_shown_as_far_as_they_can_be(tmp_path, runs
 
 def test_very_many_points_are_thinned_out():
     assert len(points([{"step": n, "x": n} for n in range(100_000)], "x")) <= 400
+
+
+@pytest.mark.parametrize("last", [0, 1, 2, 3, 7, 40, 1999])
+def test_steps_are_counted_in_whole_numbers(last):
+    drawn = figure("t", {(0, 0, "a"): [(0.0, 0.1), (float(last), 0.2)]})
+    words = [words for _, words in drawn.across]
+    assert all(word.isdecimal() for word in words)
+    assert len(set(words)) == len(words) >= 2
+    assert any("." in words for _, words in drawn.up)
 
 
 @pytest.mark.parametrize("values", [[0.0], [5.0, 5.0], [-1e300, 1e300], [1e-300, 2e-300]])
