@@ -57,7 +57,8 @@ def figure(title: str, found: Mapping[tuple[int, int, str], Points], *, smooth: 
         return None
     xs = [x for points in drawn.values() for x, _ in points]
     ys = [y for points in drawn.values() for _, y in points]
-    across, up = ticks(min(xs), max(xs)), ticks(min(ys), max(ys))
+    are_steps = all(x == math.floor(x) for x in xs)
+    across, up = ticks(min(xs), max(xs), whole=are_steps), ticks(min(ys), max(ys))
 
     def at_x(x: float) -> str:
         return f"{_LEFT + (x - across[0]) / (across[-1] - across[0]) * (WIDTH - _LEFT - _RIGHT):.1f}"

@@ -128,6 +128,8 @@ def _panel(axes: Axes, panel: Panel) -> None:
     axes.set_ylabel(_text(panel.up))
     for line in panel.lines:
         _line(axes, line, is_joined=not panel.rows)
+    if not panel.rows and not panel.is_share:
+        axes.xaxis.get_major_locator().set_params(integer=True)  # there is no half a step
     if panel.rows:
         axes.set_yticks(range(len(panel.rows)), [_text(one) for one in panel.rows])
         axes.set_ylim(-0.6, len(panel.rows) - 0.4)
