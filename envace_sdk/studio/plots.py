@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from . import shown
 
@@ -129,7 +130,7 @@ def _panel(axes: Axes, panel: Panel) -> None:
     for line in panel.lines:
         _line(axes, line, is_joined=not panel.rows)
     if not panel.rows and not panel.is_share:
-        axes.xaxis.get_major_locator().set_params(integer=True)  # there is no half a step
+        axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))  # there is no half a step
     if panel.rows:
         axes.set_yticks(range(len(panel.rows)), [_text(one) for one in panel.rows])
         axes.set_ylim(-0.6, len(panel.rows) - 0.4)
