@@ -49,6 +49,12 @@ def test_a_run_warms_up_measures_and_takes_its_steps(done):
     assert all("success" in values and "trajectories" in values for values in steps[1:])
 
 
+def test_what_is_measured_is_said_before_it_is(done):
+    _, watch = done
+    assert sum(note.startswith("timing the first update") for note in watch.notes) == 1
+    assert [note for note in watch.notes if note.startswith("measuring on validation tasks: ")] == [watch.notes[-1]] * 3
+
+
 @pytest.mark.parametrize("moment", [("warm-up", 3), ("training", 1), ("training", 3)])
 def test_a_run_that_is_stopped_and_resumed_has_the_curve_of_one_left_alone(done, tmp_path, moment):
     alone, _ = done
@@ -81,6 +87,7 @@ def test_below_the_gate_the_ladder_answers_and_what_is_missing_is_said(tmp_path)
     watch = Watched()
     assert run(job, watch)
     assert len(read_metrics(job.warm_directory)) == 8
+    assert any(note.startswith("measuring the fidelity of rehearsals on the calls of") for note in watch.notes)
     assert any("below the gate of 1" in note and "can be read" in note for note in watch.notes)
     assert all(values["rehearsed"] == 0 for values in read_metrics(job.directory)[1:])
 

@@ -104,7 +104,8 @@ def test_an_ablation_that_is_stopped_goes_on_and_runs_nothing_twice(ablation):
 
     class Second(Watched):
         def note(self, text):
-            began.append(text)
+            if text.startswith("run "):
+                began.append(text)
 
         def step(self, number, values):
             if len(began) == 2 and number == 1 and "success" in values:
@@ -119,7 +120,7 @@ def test_an_ablation_that_is_stopped_goes_on_and_runs_nothing_twice(ablation):
 
     again = Watched()
     assert run_all(Ablation.found(ablation.directory), [0], again, Stop())
-    assert again.notes == ["run 1 of 1: pooled, seed 0"]
+    assert [note for note in again.notes if note.startswith("run ")] == ["run 1 of 1: pooled, seed 0"]
     assert ablation.result(first, 0) == kept
     assert ablation.seeds() == [0]
 

@@ -38,7 +38,7 @@ def test_from_schemas_to_a_policy_that_is_served(folder):
     run = folder / "run"
     planned = invoke(*given, "-o", run, "--dry-run")
     assert planned.exit_code == 0
-    for word in ("warm-up", "trajectories", "tokens/s", "GiB", "min"):
+    for word in ("measuring the model's speed", "warm-up", "trajectories", "tokens/s", "GiB", "min"):
         assert word in planned.output
     assert not run.exists()
 
@@ -51,7 +51,7 @@ def test_from_schemas_to_a_policy_that_is_served(folder):
     assert json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])["step"] == 4
 
     scored = invoke("eval", run, "--tasks", 2, "--samples", 2, "--split", "validation", "--json")
-    assert set(json.loads(scored.output)["scores"]) >= {"success", "pass^2", "fidelity"}
+    assert set(json.loads(scored.stdout)["scores"]) >= {"success", "pass^2", "fidelity"}
 
     assert invoke("export", run, "-o", folder / "policy").exit_code == 0
     model = load_model(str(folder / "policy"))

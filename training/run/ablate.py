@@ -104,7 +104,9 @@ def ablate(ablation: Ablation, seeds: Sequence[int], watch: Watch, stop: Stop) -
                 write_report(job)
             if not finished or stop.requested:
                 return False
-            ablation.keep(way, seed, _scores(ready, ablation.test))
+            test = ablation.test
+            watch.note(f"measuring on test tasks: up to {test.tasks}, {test.samples} attempts at each")
+            ablation.keep(way, seed, _scores(ready, test))
         write_results(ablation, ablation.seeds())
     return True
 
@@ -167,7 +169,7 @@ def _cost(ablation: Ablation, seeds: Sequence[int], watch: Watch) -> Iterator[st
             continue
         job = ablation.job(way, seeds[0])
         with served(job, Processes(job.config.compute.device), watch) as ready:
-            found = asyncio.run(estimate(ready))
+            found = asyncio.run(estimate(ready, watch.note))
         measuring = found.rollout_seconds / job.config.rollout.group * ablation.test.tasks * ablation.test.samples / 60
         minutes = count * (found.total_minutes + measuring)
         total += minutes

@@ -69,7 +69,7 @@ def run_train(
         ready = ending.enter_context(served(job, processes, display))
         if not resume:
             display.note(_plan(job))
-            for line in asyncio.run(estimate(ready)).lines():
+            for line in asyncio.run(estimate(ready, display.note)).lines():
                 display.note(line)
             if dry_run:
                 return True
@@ -108,6 +108,7 @@ def run_eval(
     job = Job.found(directory)
     weights = _weights(job, step, untrained=untrained)
     with Display() as display, served(job, Processes(job.config.compute.device), display) as ready:
+        display.note(f"measuring on {split} tasks: up to {tasks}, {samples} attempts at each")
         found = asyncio.run(evaluated(ready, split, tasks, samples, temperature, weights))
     scores = {name.removeprefix("eval/"): value for name, value in found.as_flat().items()}
     return {

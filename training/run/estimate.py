@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -62,14 +63,19 @@ class Estimate:
         ]
 
 
-async def estimate(job: Job) -> Estimate:
-    """Roll one task out and take one update of a policy that is thrown away.
+async def estimate(job: Job, note: Callable[[str], None] = lambda _: None) -> Estimate:
+    """Roll one task out and take two updates of a policy that is thrown away.
+
+    Args:
+        job: the run.
+        note: told what is being measured.
 
     Raises:
         MemoryLimitError: not even that fits; the message names the setting to change.
         EnvaceError: as `train`.
     """
     config = job.config
+    note("measuring the model's speed: one task is rolled out and two updates are taken, by a copy that is thrown away")
     live = Live(job.place, config, examples=await examples(job.material, config))
     try:
         rows = await demonstrations(job.material, live)

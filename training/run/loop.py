@@ -98,12 +98,15 @@ async def _warm_up(job: Job, watch: Watch, stop: Stop) -> tuple[Path | None, boo
         held_out = job.material.chosen("validation", config.evaluation.episodes, config.seed)
         watch.phase("warm-up", config.warmup.steps, live.trainer.steps_done)
         is_stopped = await _stopping(live, stop)
+        if not is_stopped and live.trainer.steps_done < config.warmup.steps:
+            watch.note("timing the first update; the time left is told after it")
         with _log(live, directory, live.trainer.steps_done) as log:
             while not is_stopped:
                 done = live.trainer.steps_done
                 if done and done % config.warmup.steps == 0:
                     if done >= most or config.gate is None:
                         break
+                    watch.note(f"measuring the fidelity of rehearsals on the calls of {len(held_out)} validation tasks")
                     await live.publish()
                     missing = await live.trainer.processes.by_main(lambda: _missing(held_out, live))
                     if not missing:
@@ -146,7 +149,7 @@ async def _improve(job: Job, weights: Path | None, watch: Watch, stop: Stop) -> 
                     break
                 done = live.trainer.steps_done
                 if _is_measured(job, done):
-                    measured, missing = await _measured(job, live)
+                    measured, missing = await _measured(job, live, watch)
                     values |= measured
                     is_open = _opened(measured, missing, job, watch, is_open=is_open)
                 log.log(done, values)
@@ -212,23 +215,27 @@ def _is_measured(job: Job, done: int) -> bool:
 
 async def _first(job: Job, live: Live, watch: Watch, log: _Log) -> Mapping[str, Any]:
     """How the policy does before the first step."""
-    values, missing = await _measured(job, live)
+    values, missing = await _measured(job, live, watch)
     _opened(values, missing, job, watch, is_open=job.config.gate is None)
     log.log(0, values)
     watch.step(0, values)
     return values
 
 
-async def _measured(job: Job, live: Live) -> tuple[dict[str, float], str]:
+async def _measured(job: Job, live: Live, watch: Watch) -> tuple[dict[str, float], str]:
     """The numbers by name, and what keeps the rehearsing role below the gate."""
-    await live.publish()
-    return await live.trainer.processes.by_main(lambda: _evaluated(job, live))
-
-
-async def _evaluated(job: Job, live: Live) -> tuple[dict[str, float], str]:
     wanted = job.config.evaluation
-    most = max(wanted.tasks, wanted.episodes)
-    cases = job.material.chosen("validation", most, job.config.seed)
+    cases = job.material.chosen("validation", max(wanted.tasks, wanted.episodes), job.config.seed)
+    tried, asked = len(cases[: wanted.tasks]), len(cases[: wanted.episodes])
+    watch.note(
+        f"measuring on validation tasks: {tried} are tried {wanted.samples} x, the calls of {asked} are rehearsed"
+    )
+    await live.publish()
+    return await live.trainer.processes.by_main(lambda: _evaluated(cases, job, live))
+
+
+async def _evaluated(cases: Sequence[Case], job: Job, live: Live) -> tuple[dict[str, float], str]:
+    wanted = job.config.evaluation
     found = await evaluate(
         cases[: wanted.tasks], cases[: wanted.episodes], live, samples=wanted.samples, temperature=wanted.temperature
     )
