@@ -99,5 +99,13 @@ def test_whatever_finite_points_are_plotted_lie_within_the_figure(points, smooth
             assert 0 <= y <= 240
 
 
+def test_a_smoothed_curve_says_so_and_shows_what_was_measured():
+    points = [(0.0, 0.0), (1.0, 1.0)]
+    text = plot("reward", {"act": points}, smooth=True)
+    assert "smoothed: mean over up to 7 points" in text.partition("</figcaption>")[0]
+    assert text.count('r="2.2"') == 2
+    assert "smoothed" not in plot("reward", {"act": points})
+
+
 def test_without_points_there_is_no_figure():
     assert plot("empty", {"one": []}) == ""

@@ -21,7 +21,7 @@ def plot(title: str, curves: Mapping[str, Points], *, smooth: bool = False) -> s
     Args:
         title: what is shown.
         curves: by name, points of finite numbers, in the order of x.
-        smooth: draw the points faintly, and a running mean over them.
+        smooth: draw the points as dots and a running mean over them, and say so.
     """
     named = {(0, place, name): points for place, (name, points) in enumerate(curves.items())}
     drawn = figure(title, named, smooth=_SMOOTH if smooth else 1)
@@ -38,13 +38,15 @@ def plot(title: str, curves: Mapping[str, Points], *, smooth: bool = False) -> s
     for place, curve in enumerate(drawn.curves):
         colour = _COLOURS[place % len(_COLOURS)]
         if curve.points:
-            dots = "".join(f'<circle cx="{x}" cy="{y}" r="1.6"/>' for x, y in curve.points)
-            parts.append(f'<g fill="{colour}" opacity=".35">{dots}</g>')
+            dots = "".join(f'<circle cx="{x}" cy="{y}" r="2.2"/>' for x, y in curve.points)
+            parts.append(f'<g fill="{colour}" opacity=".55">{dots}</g>')
         if " " not in curve.path:
             parts.append(f'<circle cx="{curve.dot[0]}" cy="{curve.dot[1]}" r="3" fill="{colour}"/>')
         parts.append(f'<polyline points="{curve.path}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
         legend.append(f'<span style="color:{colour}">&#9632;</span> {escape(curve.label)}')
+    # A mean shows less than happened, so it must not pass for what was measured.
+    told = f' <span class="dim">smoothed: mean over up to {_SMOOTH} points; dots: as measured</span>' if smooth else ""
     return (
-        f"<figure><figcaption><b>{escape(title)}</b> {' &nbsp; '.join(legend)}</figcaption>"
+        f"<figure><figcaption><b>{escape(title)}</b> {' &nbsp; '.join(legend)}{told}</figcaption>"
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">{"".join(parts)}</svg></figure>'
     )
