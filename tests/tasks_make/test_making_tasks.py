@@ -134,6 +134,17 @@ def test_what_cannot_be_done_ends_with_a_refusal_that_is_not_earned_by_claiming_
         assert judge(task, claimed.episode(task.answer)).solved
 
 
+def test_what_was_done_is_not_solved_by_telling_the_user_that_it_cannot_be_done(retail, retail_tasks):
+    done = [task for task in retail_tasks if task.tags[0] == "change"]
+    assert len(done) > 10
+    for task in done:
+        denied = Attempt(retail, task)
+        for call in task.witness:
+            asyncio.run(denied.call(ToolCall(call.tool, call.arguments)))
+        assert not judge(task, denied.episode("I am sorry, I cannot do that.")).solved, task.id
+        assert judge(task, denied.episode(task.answer)).solved, task.id
+
+
 def test_what_is_not_available_really_is_not(retail, retail_tasks):
     for task in retail_tasks:
         if task.tags == ["unavailable"]:

@@ -11,7 +11,7 @@ from envace_sdk.rehearse.base import Outcome
 from envace_sdk.tools.model import Tool, ToolCall
 from envace_sdk.world.state import State
 
-__all__ = ["REFUSALS", "Aim", "Goal", "Kind", "Step", "Wanted", "called", "cel", "refusal_said"]
+__all__ = ["REFUSALS", "Aim", "Goal", "Kind", "Step", "Wanted", "called", "cel", "owned", "refusal_said"]
 
 Kind: TypeAlias = Literal["read", "search", "compute", "change", "refused"]
 """What somebody wants: to know of one thing, of several, to have something worked out or done, or what cannot be."""
@@ -76,6 +76,11 @@ class Goal:
 def refusal_said() -> str:
     """The condition that the answer refuses."""
     return f"{cel(list(REFUSALS))}.exists(text, said(text))"
+
+
+def owned() -> Wanted:
+    """The guard that whoever did a thing does not tell the user that it cannot be done."""
+    return Wanted("The answer does not say that it cannot be done.", f"!{refusal_said()}")
 
 
 def called(call: ToolCall, tool: Tool) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 
 from envace_sdk.rehearse.environment import Environment
 from envace_sdk.tasks import Task, WitnessCall, WorldChanges, check, start_state
+from envace_sdk.tasks.said import says
 from envace_sdk.tools.model import ToolCall
 from envace_sdk.world.keys import Document
 from envace_sdk.world.state import State
@@ -18,11 +19,13 @@ from envace_sdk.world.state import State
 from .atlas import Atlas
 from .checklists import checklist
 from .compose import Composer, Draft
+from .goal import REFUSALS, owned, refusal_said
 from .options import MakeOptions
 from .populate import populate
 
 __all__ = ["Made", "make_tasks"]
 
+_DOING: Final = frozenset({"change", "pair", "conversation"})
 _PROVED_AT_ONCE: Final = 50
 _PATIENCE: Final = 12
 """Drafts that are tried per task asked for, before the toolset is taken to give no more."""
@@ -117,7 +120,8 @@ class _Maker:
         start = _start(self._environment, put)
         if await self._is_wordy(start, calls):
             return None
-        items = await checklist(self._environment, start, calls, draft.wanted, draft.guards)
+        guards = (*draft.guards, owned()) if _is_to_be_owned(draft) else draft.guards
+        items = await checklist(self._environment, start, calls, draft.wanted, guards)
         if items is None:
             return None
         witness = [
@@ -185,3 +189,10 @@ async def _prove(batch: Sequence[Task], made: Made) -> None:
         empty = {problem.item for problem in one.problems if problem.kind == "tells nothing"}
         kept = [item for item in one.task.checklist if item.id not in empty]
         made.tasks.append(one.task.model_copy(update={"checklist": kept}))
+
+
+def _is_to_be_owned(draft: Draft) -> bool:
+    """Whether something is to be done and nothing refused; not where words of the request sound like a refusal."""
+    if draft.kind not in _DOING or any(refusal_said() in one.that for one in draft.wanted):
+        return False
+    return not any(says(text, word) for text in (*draft.turns, draft.answer) for word in REFUSALS)
