@@ -153,7 +153,8 @@ class Forecaster:
     async def _sample(self, action: Action, state: State, number: int) -> _Sample:
         fork = state if number == 0 else state.replace(seed=state.random("sample", str(number)).getrandbits(48))
         rehearsal = await self._environment.rehearse(action.call, fork)
-        return _Sample(rehearsal, tuple(diff(fork, rehearsal.state)))
+        before = fork if rehearsal.supposed is None else rehearsal.supposed
+        return _Sample(rehearsal, tuple(diff(before, rehearsal.state)))
 
 
 def _is_ruled(task: asyncio.Future[_Sample]) -> bool:

@@ -51,7 +51,8 @@ class Delivery:
 class Rehearsal:
     """A rehearsed answer with its provenance, and the state of the world after it.
 
-    The state change is the difference between `Context.state` and `state`; a read returns the state it was given.
+    The state change is the difference between `Context.state` and `state`; a read returns the state it was given. Where
+    things had to be invented, it is the difference between `supposed` and `state`.
     """
 
     result: ToolResult
@@ -76,6 +77,8 @@ class Rehearsal:
     """The kind of the fault that a plan injected."""
     delivery: Delivery | None = None
     """How the answer travels; None: at once, and it arrives."""
+    supposed: State | None = None
+    """The state before the call with what was invented for it, as if it had always been there; None: nothing was."""
 
 
 class Rehearser(Protocol):

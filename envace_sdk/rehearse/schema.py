@@ -69,7 +69,7 @@ class SchemaRehearser:
             answer = self._interpreter.run(context.tool, call.arguments, state, context.random)
             if answer is not None:
                 rehearsal = present(answer, call, context, "schema", self._dynamics)
-                return _guessed(rehearsal, state if rehearsal.result.is_error else rehearsal.state)
+                return _guessed(rehearsal, state if rehearsal.result.is_error else rehearsal.state, state)
         return _guessed(self._instance(call, context), context.state)
 
     def _populate(self, rule: ToolRule, collection: str, call: ToolCall, context: Context) -> State:
@@ -135,10 +135,9 @@ class SchemaRehearser:
         return Rehearsal(result, context.state, "schema")
 
 
-def _guessed(rehearsal: Rehearsal, state: State) -> Rehearsal:
-    return Rehearsal(
-        rehearsal.result, state, "schema", rehearsal.outcome, CONFIDENCE, "invented: only the schema speaks for it"
-    )
+def _guessed(rehearsal: Rehearsal, state: State, supposed: State | None = None) -> Rehearsal:
+    reason = "invented: only the schema speaks for it"
+    return Rehearsal(rehearsal.result, state, "schema", rehearsal.outcome, CONFIDENCE, reason, supposed=supposed)
 
 
 def _retold(call: ToolCall, fixtures: Sequence[Fixture]) -> str | None:

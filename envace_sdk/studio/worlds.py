@@ -94,7 +94,7 @@ class _Worlds:
             "label": read_label(rehearsal.result.meta),
             "is_error": rehearsal.result.is_error,
             "value": rehearsal.result.value(),
-            "changes": shown.changes([_change(one) for one in diff(before, rehearsal.state)]),
+            "changes": shown.changes([_change(one) for one in diff(rehearsal.supposed or before, rehearsal.state)]),
             "arguments": arguments,
         }
         return await self._form(request, opened, name, 200, form, answer=answer)

@@ -9,7 +9,8 @@ from envace_sdk.guard.known import basis
 from envace_sdk.json import UNSET
 from envace_sdk.models import ScriptedModel
 from envace_sdk.models.model import Message, Request
-from envace_sdk.rehearse import Rehearsal
+from envace_sdk.rehearse import Environment, Rehearsal
+from envace_sdk.tools import Toolset
 from envace_sdk.tools.model import ToolResult
 from envace_sdk.world.diff import EntityChange
 
@@ -58,6 +59,34 @@ def test_a_rule_is_rehearsed_once_whatever_the_number_of_samples():
     found = predict(action(), samples=5)
     assert (found.status, found.layer, found.samples, found.disagreement) == ("success", "dynamics", 1, 0.0)
     assert str(found.change) == "~ orders/O-1: refunded 0 → 20"
+
+
+def _object(**properties):
+    return {"type": "object", "properties": {name: {"type": kind} for name, kind in properties.items()}}
+
+
+def test_what_had_to_be_invented_is_not_predicted_to_change():
+    """Of a server of which only the schemas are known, whatever is asked for is taken to be there."""
+    shown = _object(note_id="string", text="string")
+    made = Environment(
+        Toolset.from_definitions(
+            [
+                {"name": "get_note", "inputSchema": _object(note_id="string"), "outputSchema": shown},
+                {"name": "list_notes", "inputSchema": _object(), "annotations": {"readOnlyHint": True}},
+                {"name": "update_note", "inputSchema": shown, "outputSchema": shown},
+            ],
+            name="notes",
+        )
+    )
+
+    def change(tool, **arguments):
+        found = asyncio.run(Forecaster(made).predict(action(tool, arguments), made.start))
+        assert (found.layer, found.status) == ("schema", "success")
+        return [(one.kind, one.collection, one.key) for one in found.change.changes]
+
+    assert change("get_note", note_id="n1") == []
+    assert change("list_notes") == []
+    assert change("update_note", note_id="n1", text="new") == [("updated", "notes", "n1")]
 
 
 def test_a_model_is_sampled_at_once_with_seeds_of_their_own():
