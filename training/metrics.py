@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from envace_sdk.errors import TrainingError
+from envace_sdk.files import write_whole
 
 from .rows import Role
 
@@ -124,9 +125,7 @@ class MetricsLog:
         directory.mkdir(parents=True, exist_ok=True)
         self.path = directory / METRICS_FILE
         kept = [line for line in read_metrics(directory) if line["step"] <= resume_at]
-        partial = self.path.with_suffix(".partial")
-        partial.write_text("".join(_line(values) for values in kept), encoding="utf-8")
-        partial.replace(self.path)
+        write_whole(self.path, "".join(_line(values) for values in kept))
         self._trackers = [_tracker(name, directory, resume_at, run or {}) for name in trackers]
         self._file = self.path.open("a", encoding="utf-8")
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Final
 
 import click
+
+from envace_sdk.files import write_whole
 
 __all__ = ["check_output", "write_output"]
 
@@ -46,10 +47,7 @@ def write_output(path: Path, data: bytes) -> None:
     Raises:
         ClickException: it cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
+        write_whole(path, data)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise click.ClickException(f"{path}: cannot be written: {error.strerror or error}") from error

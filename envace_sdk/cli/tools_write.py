@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
 
 from envace_sdk.errors import ToolsetError
+from envace_sdk.files import write_whole
 from envace_sdk.tools.exact import one_line
 from envace_sdk.tools.upstream import Catalogue, Target
 
@@ -45,9 +45,7 @@ def write_catalogue(folder: Path, text: str, catalogue: Catalogue) -> str:
     before = _previous(file)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = file.with_name(f".tools.json.{os.getpid()}")
-        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
-        temporary.replace(file)
+        write_whole(file, text)
     except OSError as error:
         raise ToolsetError(f"{file}: cannot be written: {error.strerror or error}") from error
     if before is None:

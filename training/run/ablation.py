@@ -20,6 +20,7 @@ from typing import Any, Final, Literal, Self, TypeAlias
 from pydantic import ValidationError
 
 from envace_sdk.errors import TrainingError
+from envace_sdk.files import write_whole
 from envace_sdk.json import Json
 
 from .. import checkpoint
@@ -191,9 +192,7 @@ class Ablation:
 
 def write_json(path: Path, value: Json) -> None:
     """Write a file whole or not at all."""
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_whole(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
 
 
 def _flat(value: Json, place: str = "") -> dict[str, Json]:

@@ -7,6 +7,7 @@ from html import escape
 from statistics import fmean
 from typing import Any, Final
 
+from envace_sdk.files import write_whole
 from envace_sdk.json import Json
 
 from ..metrics import read_metrics
@@ -76,9 +77,7 @@ def write_results(ablation: Ablation, seeds: Sequence[int]) -> dict[str, Json]:
         },
     }
     write_json(ablation.directory / RESULT, value)
-    partial = ablation.directory / "report.partial"
-    partial.write_text(_page(ablation, seeds, found), encoding="utf-8", errors="backslashreplace")
-    partial.replace(ablation.directory / "report.html")
+    write_whole(ablation.directory / "report.html", _page(ablation, seeds, found))
     return value
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from envace_sdk.errors import TrainingError
+from envace_sdk.files import write_whole
 from envace_sdk.json import Json
 
 from ..trajectory import Trajectory
@@ -64,7 +65,7 @@ class Job:
                 "place": self.place,
                 "config": self.config.model_dump(mode="json"),
             }
-            _write(self.directory / MANIFEST, json.dumps(values, indent=1) + "\n")
+            write_whole(self.directory / MANIFEST, json.dumps(values, indent=1) + "\n")
         except OSError as error:
             raise TrainingError(f"{self.directory}: cannot be written: {error.strerror or error}") from error
 
@@ -97,7 +98,7 @@ class Job:
         if lines:
             folder = self.directory / "samples"
             folder.mkdir(exist_ok=True)
-            _write(folder / f"{step:06}.jsonl", "".join(lines))
+            write_whole(folder / f"{step:06}.jsonl", "".join(lines))
 
     def samples(self, most: int) -> list[tuple[int, list[dict[str, Json]]]]:
         """The newest trajectories that were kept, by step. Raises: TrainingError: a file cannot be read."""
@@ -113,9 +114,3 @@ class Job:
 
 def _distinct(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     return list({(one.task, one.sample): one for one in trajectories}.values())
-
-
-def _write(path: Path, text: str) -> None:
-    partial = path.with_suffix(".partial")
-    partial.write_text(text, encoding="utf-8", errors="backslashreplace")
-    partial.replace(path)

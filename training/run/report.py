@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
+from envace_sdk.files import write_whole
+
 from ..metrics import read_metrics
 from .job import Job
 from .plots import Points, plot
@@ -48,9 +50,7 @@ _LONGEST: Final = 4000
 def write_report(job: Job) -> None:
     """Write `report.html` of what has been done so far."""
     warm, steps = read_metrics(job.warm_directory), read_metrics(job.directory)
-    partial = job.directory / "report.partial"
-    partial.write_text(page(job, warm, steps), encoding="utf-8", errors="backslashreplace")
-    partial.replace(job.directory / "report.html")
+    write_whole(job.directory / "report.html", page(job, warm, steps))
 
 
 def page(job: Job, warm: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any]]) -> str:

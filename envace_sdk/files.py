@@ -1,0 +1,27 @@
+"""Files that are there as a whole, or as they were."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["write_whole"]
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file at one stroke: whoever reads it meanwhile sees what was there before.
+
+    Args:
+        path: of the file; its folder is there.
+        content: text is written as UTF-8, what that cannot spell as escapes.
+
+    Raises:
+        OSError: it cannot be written; what was there is left as it was.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace"))
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
