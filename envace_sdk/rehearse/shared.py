@@ -24,7 +24,8 @@ from .worlds import Worlds
 
 if TYPE_CHECKING:
     from envace_sdk.store.bases import Base
-    from envace_sdk.store.turns import Held, Turn, Turns
+    from envace_sdk.store.turn import Held, Turn
+    from envace_sdk.store.turns import Turns
 
 __all__ = ["SharedWorlds", "Watcher"]
 
