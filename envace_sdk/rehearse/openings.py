@@ -17,9 +17,10 @@ from typing import Final
 from envace_sdk.tools.model import ToolCall
 from envace_sdk.world.keys import Document
 
+from .beginnings import Begun
 from .precedents import call_key, is_distinctive, leaves
 
-__all__ = ["Opening", "Openings"]
+__all__ = ["Openings"]
 
 _SELDOM: Final = 0.08
 """A text is seldom named by a tool if in at most this share of sessions, or in so many:"""
@@ -30,33 +31,19 @@ _WEIGHT: Final = 0.5
 """Of a call that only some sessions made."""
 
 
-class Opening:
-    """How one recorded session began.
-
-    Args:
-        held: what the session held that others did not; None where nothing tells.
-        calls: those that were made before anything told, or changed it.
-    """
-
-    def __init__(self, held: Document | None, calls: Sequence[ToolCall]) -> None:
-        self.held = held
-        self.calls = calls
-
-
 class Openings:
     """Learns from recorded sessions; is asked about others.
 
     Args:
-        openings: by session, how it began.
-        made: all the calls of each session.
+        sessions: by name, how each began.
     """
 
-    def __init__(self, openings: Mapping[str, Opening], made: Mapping[str, Sequence[ToolCall]]) -> None:
-        self._size = len(openings)
+    def __init__(self, sessions: Mapping[str, Begun]) -> None:
+        self._size = len(sessions)
         self._named: dict[str, set[str]] = {}
         self._called: dict[str, set[str]] = {}
-        for name, calls in made.items():
-            for call in calls:
+        for name, begun in sessions.items():
+            for call in begun.calls:
                 for text in _texts(call):
                     self._named.setdefault(text, set()).add(name)
                     self._called.setdefault(call_key(call.name, call.arguments), set()).add(name)
@@ -64,12 +51,12 @@ class Openings:
         """By session, how it began, where that is known; as JSON."""
         self._held: dict[str, Document] = {}
         signs: dict[str, Counter[str]] = {}
-        for name, opening in openings.items():
-            if opening.held is not None:
-                way = json.dumps(opening.held, sort_keys=True)
+        for name, begun in sessions.items():
+            if begun.session is not None:
+                way = json.dumps(begun.session, sort_keys=True)
                 self._ways[name] = way
-                self._held[way] = opening.held
-                signs.setdefault(way, Counter()).update({s for c in opening.calls for s in self._signs(c, name)})
+                self._held[way] = begun.session
+                signs.setdefault(way, Counter()).update({s for c in begun.opening for s in self._signs(c, name)})
         self._sizes = Counter(self._ways.values())
         self._counts = signs
         self._usual: Counter[str] = Counter()

@@ -24,7 +24,7 @@ from envace_sdk.world.keys import keyed
 from envace_sdk.world.state import State
 
 from .beginnings import SESSION, Begun, Replay, begun, consulted
-from .openings import Opening, Openings
+from .openings import Openings
 from .precedents import call_key, is_distinctive, leaves
 
 __all__ = ["Starts"]
@@ -134,10 +134,7 @@ class Starts:
 
     @cached_property
     def _openings(self) -> Openings:
-        return Openings(
-            {name: Opening(one.session, one.opening) for name, one in self._begun.items()},
-            {name: one.calls for name, one in self._begun.items()},
-        )
+        return Openings(self._begun)
 
     def _with_likely(self, missing: Iterable[Needed], state: State) -> State:
         """With what is named like things that were there in the beginning, and not like what was named in vain."""

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from notes_toolset import TEXT, Session, observed, tool
 
 from envace_sdk.rehearse import Environment
-from envace_sdk.rehearse.beginnings import consulted
-from envace_sdk.rehearse.openings import Opening, Openings
+from envace_sdk.rehearse.beginnings import Begun, consulted
+from envace_sdk.rehearse.openings import Openings
 from envace_sdk.tools.model import ToolCall
 from envace_sdk.tools.toolset import Toolset
 from envace_sdk.world.dynamics import Dynamics
@@ -134,8 +134,7 @@ HELD = st.none() | st.dictionaries(st.sampled_from("pq"), st.booleans(), max_siz
 @settings(max_examples=100, deadline=None)
 def test_a_session_begins_as_one_that_was_seen_whatever_the_order_of_what_it_named(sessions, calls, random):
     openings = Openings(
-        {str(n): Opening(held, made) for n, (held, made) in enumerate(sessions)},
-        {str(n): made for n, (_, made) in enumerate(sessions)},
+        {str(n): Begun(session=held, calls=made, opening=made) for n, (held, made) in enumerate(sessions)}
     )
     marks = [mark for call in calls for mark in openings.marks(call)]
     likely = openings.likeliest(marks)
