@@ -1,7 +1,8 @@
 """Work in a second process, beside what this one does meanwhile.
 
 The other process is a fresh interpreter that shares nothing with this one: it is given a function of this package and
-its arguments, and gives back what that returns. Where there is no second process to be had, or it fails, the work is
+its arguments, and gives back what that returns. (`multiprocessing` would run the caller's main module a second time,
+which a script without a guard does not survive.) Where there is no second process to be had, or it fails, the work is
 done here when its result is asked for; so the result is the same either way.
 """
 

@@ -108,7 +108,7 @@ def _learned(
             for name, judgement in whole_told.items()
             if name in result.inferred or (name in other and (judgement.is_good or judgement.is_poor))
         }
-    result.dynamics = _kept(_with_confidence(result.dynamics, told, alone), previous or Dynamics())
+    result.dynamics = _kept(_with_confidence(result.dynamics, told, alone), previous)
     result.start = {name: docs for name, docs in result.start.items() if name in result.dynamics.collections}
     steps.end()
     return result
