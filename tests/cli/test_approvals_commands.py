@@ -85,6 +85,15 @@ def test_an_approval_shows_action_change_risk_and_reasons(path, asked):
     assert "note" not in shown.split("reason")[1]
 
 
+def test_what_was_carried_out_is_not_said_not_to_have_happened(path, asked):
+    run(path, "approve", asked.id)
+    with Ledger.open(path) as ledger:
+        ledger.approvals.use(asked.id, asked.digest, world=asked.world)
+    shown = run(path, "show", asked.id).stdout
+    assert "nothing of it has happened" not in shown
+    assert "carried out since" in shown
+
+
 def test_what_was_observed_since_is_told_for_the_world_may_have_moved(path, asked):
     with Ledger.open(path) as ledger:
         ledger.commit("thread-7", "x")
