@@ -84,14 +84,10 @@ class LimitsApp:
     async def _refuse(self, limit: str, scope: Scope, receive: Receive, send: Send) -> None:
         if self._refused is not None:
             self._refused(limit)
-        if limit == "bytes":
-            status, says = 413, f"the request has more than {self._max_bytes} bytes: send less, or serve with a larger "
-            option = "--max-request-bytes"
-        else:
-            status, says = (
-                400,
-                f"the request nests more than {self._max_depth} deep: send flatter JSON, or serve with a ",
-            )
-            option = "larger --max-depth"
-        body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": f"{says}{option}"}}
+        status, fault, option = {
+            "bytes": (413, f"has more than {self._max_bytes} bytes: send less", "--max-request-bytes"),
+            "depth": (400, f"nests more than {self._max_depth} deep: send flatter JSON", "--max-depth"),
+        }[limit]
+        message = f"the request {fault}, or serve with a larger {option}"
+        body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": message}}
         await JSONResponse(body, status_code=status)(scope, receive, send)

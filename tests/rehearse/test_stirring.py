@@ -30,18 +30,21 @@ def episode(name, *steps):
     return [observed(what, arguments, answer, name, at) for at, (what, arguments, answer) in enumerate(steps)]
 
 
+def sessions(count, steps):
+    """So many sessions, of the steps that `steps` gives for the number of each."""
+    return [fixture for n in range(count) for fixture in episode(f"e{n}", *steps(n))]
+
+
 def looked_at(doer, changed, unchanged):
     """Sessions that list, do something and list again, and those in which that made a difference."""
-    return [
-        fixture
-        for n in range(changed + unchanged)
-        for fixture in episode(
-            f"e{n}",
+    return sessions(
+        changed + unchanged,
+        lambda n: [
             ("list", {}, "a, b"),
             (doer, {"name": f"c{n}"}, "done"),
             ("list", {}, "a, b, c" if n < changed else "a, b"),
-        )
-    ]
+        ],
+    )
 
 
 def test_what_stood_alone_between_answers_that_differ_changed_them():
@@ -54,31 +57,23 @@ def test_once_or_hardly_ever_is_not_enough():
 
 
 def test_what_is_known_to_write_accounts_for_itself():
-    fixtures = [
-        fixture
-        for n in range(5)
-        for fixture in episode(
-            f"e{n}",
-            ("list", {}, "a"),
-            ("put", {"name": "b"}, "put"),
-            ("peek", {"name": "b"}, "nothing"),
-            ("list", {}, "a, b"),
-        )
+    steps = [
+        ("list", {}, "a"),
+        ("put", {"name": "b"}, "put"),
+        ("peek", {"name": "b"}, "nothing"),
+        ("list", {}, "a, b"),
     ]
+    fixtures = sessions(5, lambda _: steps)
     assert stirring(fixtures, TOOLS, RULES) == frozenset()
 
 
 def test_a_tool_whose_answers_change_by_themselves_tells_nothing_of_others():
-    clocks = [
-        fixture
-        for n in range(4)
-        for fixture in episode(
-            f"e{n}",
-            *[("list", {}, f"it is {at}") for at in range(2)],
-            ("peek", {"name": "x"}, "nothing"),
-            ("list", {}, "x"),
-        )
+    steps = [
+        *[("list", {}, f"it is {at}") for at in range(2)],
+        ("peek", {"name": "x"}, "nothing"),
+        ("list", {}, "x"),
     ]
+    clocks = sessions(4, lambda _: steps)
     assert stirring(clocks, TOOLS, RULES) == frozenset()
 
 
@@ -103,15 +98,13 @@ def test_after_one_that_was_seen_to_change_nothing_it_is():
 
 
 def test_what_is_not_certain_after_such_calls_claims_less():
-    fixtures = [
-        fixture
-        for n in range(16)
-        for fixture in episode(
-            f"e{n}",
+    fixtures = sessions(
+        16,
+        lambda n: [
             ("list", {}, "a, b"),
             *((("make", {"name": f"c{n}"}, "done"), ("list", {}, f"a, b, {'xyz'[n % 3]}{n}")) if n % 4 > 1 else ()),
-        )
-    ]
+        ],
+    )
     session = world(fixtures)
     before = session("list").confidence
     session("make", name="c9")
