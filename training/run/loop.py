@@ -24,7 +24,7 @@ from .evaluation import evaluate, rollout_metrics
 from .fidelity import role_fidelity
 from .job import Job
 from .live import Live
-from .material import spread
+from .material import in_proportion
 from .stopping import Stop
 from .warm import batch, demonstrations, examples
 
@@ -196,12 +196,15 @@ async def _step(job: Job, live: Live, done: int, stop: Stop, *, is_open: bool) -
 
 
 def _cases_of(job: Job, step: int) -> list[Case]:
-    """The tasks of a step: the training tasks in an order drawn anew each time through."""
+    """The tasks of a step: the training tasks in an order drawn anew each time through.
+
+    Template by template, rare templates, which most refusals are, would fill the first steps.
+    """
     config, cases = job.config, job.material.cases["train"]
     first = step * config.tasks.per_step
     found: list[Case] = []
     for number in range(first, first + config.tasks.per_step):
-        order = spread(cases, len(cases), config.seed + number // len(cases))
+        order = in_proportion(cases, config.seed + number // len(cases))
         case = order[number % len(cases)]
         if case not in found:
             found.append(case)

@@ -15,7 +15,7 @@ from ..rollout import Case
 from ..tasks import SPLITS, Split, TaskSet, make_task_sets, read_task_sets, toolset_sources, write_task_sets
 from .settings import TaskConfig
 
-__all__ = ["Material", "spread"]
+__all__ = ["Material", "in_proportion", "spread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,31 @@ class Material:
 
 
 def spread(cases: Sequence[Case], count: int, seed: int) -> list[Case]:
-    """So many cases, drawn template by template."""
+    """So many cases, drawn template by template: few cases show as many templates as they can."""
+    piles = _piles(cases, seed)
+    found: list[Case] = []
+    for place in range(max(map(len, piles), default=0)):
+        found += [pile[place] for pile in piles if place < len(pile)]
+    return found[:count]
+
+
+def in_proportion(cases: Sequence[Case], seed: int) -> list[Case]:
+    """All cases in an order of which every stretch has the templates in their shares of the whole.
+
+    Of n cases of a template, the first k tenths of the order hold k tenths of n, up to one. Where all templates have
+    as many cases, the order is that of `spread`.
+    """
+    piles = _piles(cases, seed)
+    placed = [
+        ((number + (index + 0.5) / len(piles)) / len(pile), index, case)
+        for index, pile in enumerate(piles)
+        for number, case in enumerate(pile)
+    ]
+    return [case for _, _, case in sorted(placed, key=lambda one: one[:2])]
+
+
+def _piles(cases: Sequence[Case], seed: int) -> list[list[Case]]:
+    """The cases by template, both in an order drawn from the seed."""
     random = Random(f"cases/{seed}")
     by_template: dict[str, list[Case]] = {}
     for case in sorted(cases, key=lambda case: case.name):
@@ -88,7 +112,4 @@ def spread(cases: Sequence[Case], count: int, seed: int) -> list[Case]:
     random.shuffle(piles)
     for pile in piles:
         random.shuffle(pile)
-    found: list[Case] = []
-    for place in range(max(map(len, piles), default=0)):
-        found += [pile[place] for pile in piles if place < len(pile)]
-    return found[:count]
+    return piles
