@@ -1,6 +1,7 @@
 """In which order tasks are trained on and measured."""
 
 from collections import Counter
+from itertools import pairwise
 from types import SimpleNamespace
 
 from envace_sdk.training.run.material import in_proportion, spread
@@ -39,7 +40,7 @@ def test_between_two_cases_of_a_template_lie_the_others_in_their_shares(sizes, s
     order = templates(in_proportion(cases(sizes), seed))
     for template, size in sizes.items():
         places = [place for place, one in enumerate(order) if one == template]
-        for here, there in zip(places, places[1:], strict=False):
+        for here, there in pairwise(places):
             between = Counter(order[here + 1 : there])
             assert all(abs(between[other] - sizes[other] / size) <= 1 for other in sizes if other != template)
 
