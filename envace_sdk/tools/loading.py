@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
@@ -85,9 +86,12 @@ def load(source: str | Path, access: Access) -> Loaded:
         before, _, server = text.rpartition("#")
         if _exists(config := Path(before).expanduser()):
             return _from_path(config, access, server)
-    if (folder := shipped().get(text)) is not None:
+    known = shipped()
+    if (folder := known.get(text)) is not None:
         return _from_path(folder, access, None)
-    raise ToolsetError(f"{text}: no such file, folder or shipped toolset (shipped: {', '.join(shipped()) or _NONE})")
+    close = get_close_matches(text, known, n=1)
+    meant = f"; did you mean {close[0]}?" if close else ""
+    raise ToolsetError(f"{text}: no such file, folder or shipped toolset{meant} (shipped: {', '.join(known) or _NONE})")
 
 
 def is_url(source: str) -> bool:

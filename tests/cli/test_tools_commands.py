@@ -191,6 +191,12 @@ def test_a_source_that_cannot_be_read_is_exit_code_3(run):
     assert err.startswith("error: nowhere.json: no such file")
 
 
+def test_a_mistyped_toolset_is_answered_with_the_nearest_one(run):
+    code, _, err = run("tools", "list", "retial")
+    assert code == 3
+    assert "shipped toolset; did you mean retail? (shipped: airline" in err
+
+
 def test_pull_writes_the_definitions_as_they_came(run, tmp_path):
     odd = '{"name":"\\u00e9","inputSchema":{},"n":1E0}'
     good = json.dumps(GOOD)
