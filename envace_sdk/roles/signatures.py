@@ -17,6 +17,8 @@ _DEPTH: Final = 6
 _SIZE: Final = 500
 _MANY: Final = 8
 _DESCRIPTION: Final = 160
+_PATTERN: Final = 24
+"""Characters of a pattern above which it takes more room than it helps."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s")
 
 
@@ -30,16 +32,18 @@ def signature(tool: Tool) -> str:
 
 
 def schema_outline(schema: Json) -> str:
-    """A schema in the words of type annotations: `{id: string, lines: {sku: string}[], note?: string | null}`.
+    """A schema in the words of type annotations: `{id: string /^R-[0-9]{4}$/, lines: {sku: string}[], note?: null}`.
 
-    It tells the shape only: bounds and patterns are left out, and what lies very deep or far out is called `any`.
+    It tells the shape, and short patterns, without which whoever fills it in cannot know how keys are written. Bounds
+    are left out, and what lies very deep or far out is called `any`.
     """
-    return _Outline(schema).type(schema, 0)
+    return _Outline(schema, patterns=True).type(schema, 0)
 
 
 class _Outline:
-    def __init__(self, root: Json) -> None:
+    def __init__(self, root: Json, *, patterns: bool = False) -> None:
         self._root = root
+        self._patterns = patterns
         self._left = _SIZE
 
     def type(self, schema: Json, depth: int) -> str:
@@ -62,11 +66,19 @@ class _Outline:
             return _either([self._typed(schema, one, depth) for one in kind if isinstance(one, str)])
         if kind == "array":
             inner = self.type(schema.get("items"), depth + 1)
-            return f"({inner})[]" if " | " in inner else f"{inner}[]"
+            return f"({inner})[]" if " | " in inner or inner.startswith("string /") else f"{inner}[]"
         if kind == "object" or "properties" in schema:
             members = self.members(schema, depth + 1)
             return f"{{{', '.join(members)}}}" if members else "object"
-        return kind if isinstance(kind, str) else "any"
+        if not isinstance(kind, str):
+            return "any"
+        return f"{kind}{self._pattern(schema)}" if kind == "string" else kind
+
+    def _pattern(self, schema: Mapping[str, Json]) -> str:
+        pattern = schema.get("pattern")
+        if not self._patterns or not isinstance(pattern, str) or len(pattern) > _PATTERN:
+            return ""
+        return f" /{write_json(pattern)[1:-1]}/"
 
     def members(self, schema: Mapping[str, Json], depth: int) -> list[str]:
         properties = schema.get("properties")

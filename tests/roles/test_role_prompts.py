@@ -138,6 +138,12 @@ def test_a_signature_names_what_may_be_left_out():
         ({"anyOf": [{"type": "string"}, {"type": "string"}]}, "string"),
         ({"type": "array", "items": {"enum": [1, 2]}}, "(1 | 2)[]"),
         ({"type": "array"}, "any[]"),
+        ({"type": "string", "pattern": "^W-[0-9]{4}$"}, "string /^W-[0-9]{4}$/"),
+        ({"type": ["string", "null"], "pattern": "^a$"}, "string /^a$/ | null"),
+        ({"items": {"type": "string", "pattern": "^a$"}, "type": "array"}, "(string /^a$/)[]"),
+        ({"type": "string", "pattern": "^" + "a" * 24}, "string"),
+        ({"type": "string", "pattern": 4}, "string"),
+        ({"type": "integer", "pattern": "^a$"}, "integer"),
         ({"type": "object"}, "object"),
         ({"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"type": "boolean"}}}, "{a?: boolean}"),
         ({"$ref": "https://elsewhere.example/x"}, "any"),
@@ -145,6 +151,11 @@ def test_a_signature_names_what_may_be_left_out():
 )
 def test_a_schema_is_outlined_in_the_words_of_types(schema, outline):
     assert schema_outline(schema) == outline
+
+
+def test_patterns_of_arguments_take_no_room_in_a_signature():
+    tool = Tool({"name": "f", "inputSchema": {"properties": {"a": {"type": "string", "pattern": "^a$"}}}})
+    assert signature(tool) == "f(a?: string)"
 
 
 def test_a_schema_that_refers_to_itself_over_and_over_has_a_short_outline():
