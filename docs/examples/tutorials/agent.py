@@ -19,7 +19,7 @@ from envace_sdk import Environment
 from envace_sdk.guard import Guard, parse_policy
 from envace_sdk.ledger import Ledger
 
-ORDER = sys.argv[1]
+ORDER = sys.argv[1] if len(sys.argv) > 1 else sys.exit("say which order: python agent.py TT-26-04124")
 POLICY = """
 rules:
   - {name: reads, when: risk.level == 'low', then: commit}
