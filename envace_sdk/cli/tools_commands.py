@@ -183,15 +183,18 @@ def pull(
     catalogue = pull_now(target)
     text = catalogue_text(catalogue, indent=indent)
     toolset = Toolset.from_catalogue(catalogue, name=folder_name(catalogue, target))
-    if output == "-":
+    folder = None if output == "-" else Path(output or toolset.name)
+    if folder is None:
         click.echo(text, nl=False)
         written = "standard output"
     else:
-        folder = Path(output) if output else Path(toolset.name)
         changes = write_catalogue(folder, text, catalogue)
         written = f"{folder / 'tools.json'}{changes}"
-    click.echo(findings_text(toolset.findings) + summary(toolset), err=True)
+    errors = [finding for finding in toolset.findings if finding.severity == "error"]
+    click.echo(findings_text(errors) + summary(toolset), err=True)
     click.echo(f"written to {written}; protocol {catalogue.era}", err=True)
+    if folder is not None and len(errors) < len(toolset.findings):
+        click.echo(f"envace-sdk tools lint {folder} shows the warnings", err=True)
 
 
 @tools.command(

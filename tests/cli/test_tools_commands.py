@@ -212,6 +212,13 @@ def test_pull_writes_the_definitions_as_they_came(run, tmp_path):
     assert "2 tools, 1 served, 1 quarantined" in err
 
 
+def test_pull_counts_the_warnings_about_a_server_that_is_not_the_users(run, tmp_path):
+    _, _, err = run("tools", "pull", "-o", tmp_path, "--", *scripted(pages=[f"[{json.dumps(WARNED)}]"]))
+    assert "0 errors, 1 warning\n" in err
+    assert f"envace-sdk tools lint {tmp_path} shows the warnings" in err
+    assert "→" not in err
+
+
 def test_pull_needs_no_dashes_before_a_command(run, tmp_path):
     assert run("tools", "pull", "-o", tmp_path, *scripted(pages=[f"[{json.dumps(GOOD)}]"]))[0] == 0
 
