@@ -64,7 +64,7 @@ def settings(seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
         "rewards": {"rehearse_agreement": 2.0},
         "loss": {"temperature": TEMPERATURE},
         "compute": {"precision": "bf16", "tokens_per_micro_batch": 2048},
-        "checkpoints": {"every": 8, "keep": 1},
+        "checkpoints": {"every": 6, "keep": 1},
         "tasks": {
             "per_step": 3,
             "prompt_tokens": 512,
@@ -75,7 +75,7 @@ def settings(seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
                 "tools_per_task": 2,
                 "max_calls": 1,
                 "largest_answer": 500,
-                "mix": {"change": 0.65, "read": 0.1, "compute": 0.1, "refused": 0.15},
+                "mix": {"change": 0.72, "read": 0.1, "compute": 0.05, "refused": 0.13},
             },
         },
         "rollout": {
@@ -173,11 +173,11 @@ def keep(
 def main() -> None:
     """Run the seeds that have no result yet, and print the table over all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", default="airline")
+    parser.add_argument("--tools", default="issue_tracker")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--count", type=int, default=400, help="tasks that are made, before the long ones are left out")
-    parser.add_argument("--warmup", type=int, default=20, help="supervised updates")
-    parser.add_argument("--steps", type=int, default=24, help="GRPO steps, at most 60 by the benchmark's rules")
+    parser.add_argument("--count", type=int, default=300, help="tasks that are made, before the long ones are left out")
+    parser.add_argument("--warmup", type=int, default=16, help="supervised updates")
+    parser.add_argument("--steps", type=int, default=12, help="GRPO steps, at most 60 by the benchmark's rules")
     parser.add_argument("--tasks", type=int, default=60, help="test tasks that are tried, at most")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/train_small"))
     parser.add_argument("--results", type=Path, help="folder for what is small; default: the output")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import resource
 import sys
+from typing import Final
 
 import torch
 
@@ -12,7 +14,21 @@ from envace_sdk.errors import MemoryLimitError
 from .batches import MicroBatch
 from .config import TrainConfig
 
-__all__ = ["is_out_of_memory", "memory_limit", "peak_memory", "reset_peak_memory"]
+__all__ = ["give_back_freed", "is_out_of_memory", "memory_limit", "peak_memory", "reset_peak_memory"]
+
+_MMAP_THRESHOLD: Final = -3
+"""`M_MMAP_THRESHOLD` of glibc's malloc.h."""
+_LARGE: Final = 16 * 2**20
+"""Bytes. Lower, decoding waits for fresh pages at every token."""
+
+
+def give_back_freed() -> None:
+    """Have freed blocks of 16 MB and more given back to the system: in this process, and where malloc is glibc's.
+
+    By itself glibc keeps ever larger ones as they are freed, up to 32 MB, in a heap whose holes fit no later tensor.
+    """
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
+        libc.mallopt(_MMAP_THRESHOLD, _LARGE)
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:

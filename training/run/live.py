@@ -12,6 +12,7 @@ from envace_sdk.models import ChatModel, Message
 from envace_sdk.models.decoding import Row as Decoded
 from envace_sdk.models.transformers import TransformersModel
 
+from ..memory import give_back_freed
 from ..rewards import Rewarder
 from ..rollout import RolloutSource
 from ..rollout_config import RoleLimits, RolloutConfig
@@ -61,6 +62,7 @@ class Live:
         *,
         examples: Mapping[str, Sequence[Sequence[Message]]] | None = None,
     ) -> None:
+        give_back_freed()
         is_whole = weights is not None and config.parameters.method == "full"
         model, self.tokenizer = load_weights(str(weights) if is_whole else place)
         self.config = config
