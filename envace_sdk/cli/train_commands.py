@@ -132,6 +132,11 @@ Examples:
 @click.option("--temperature", default=1.0, show_default=True, type=click.FloatRange(min=0), help="Of sampling.")
 @click.option("--step", type=click.IntRange(min=0), help="Which checkpoint; default: the newest. 0: after the warm-up.")
 @click.option("--untrained", is_flag=True, help="The model before any training.")
+@click.option(
+    "--as-served",
+    is_flag=True,
+    help="Rehearse once more, held to the tools' schemas as where the model is served: fidelity_served.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def evaluate(run: Path, as_json: bool, **options: Any) -> None:
     """Try held-out tasks of RUN on the environment's ladder: pass@1, pass^k, and the fidelity of its rehearsals."""

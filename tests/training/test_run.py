@@ -10,14 +10,17 @@ from envace_sdk.training import checkpoint
 from envace_sdk.training.metrics import read_metrics
 from envace_sdk.training.run import Job, Stop, export, train
 from envace_sdk.training.run.command import run_eval
+from envace_sdk.training.run.fidelity import role_fidelity
+from envace_sdk.training.run.live import Live
 from envace_sdk.training.run.report import write_report
 from envace_sdk.training.tokens import ModelTokens
 from transformers import AutoModelForCausalLM
 from watched import Watched
 
 from envace_sdk.errors import ModelError, TrainingError
-from envace_sdk.models import Message, Request, load_model
+from envace_sdk.models import Completion, Message, Request, load_model
 from envace_sdk.rehearse.prompting import PromptSettings
+from envace_sdk.roles import RESPONSE
 
 
 def run(job, watch=None, stop=None):
@@ -130,6 +133,35 @@ def test_a_run_is_evaluated_on_held_out_tasks(done):
     assert set(found["scores"]) == {"success", "reward", "fidelity", "format_act", "format_rehearse", "pass^2"}
     assert found["scores"]["pass^2"] <= found["scores"]["success"]
     assert json.loads(json.dumps(found)) == found
+
+
+class Listener:
+    """Answers everything with nothing, and remembers what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    async def complete(self, requests):
+        self.asked += requests
+        return [Completion('<response>{"result": {}}</response>') for _ in requests]
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_rehearsals_are_measured_at_the_temperature_that_was_asked_for_and_as_served_in_their_schemas(done, served):
+    job, _ = done
+    live, listener = Live(job.place, job.config), Listener()
+    live.models = {"act": listener, "rehearse": listener}
+    assert job.config.evaluation.temperature != 0.7
+    asyncio.run(role_fidelity(job.material.chosen("validation", 2, 0), live, temperature=0.7, served=served))
+    assert {request.sampling.temperature for request in listener.asked} == {0.7}
+    assert {request.schema is not None for request in listener.asked} == {served}
+    assert {request.wrap for request in listener.asked} == {RESPONSE if served else ("", "")}
+
+
+def test_answers_held_to_their_schemas_can_be_measured_too(done):
+    job, _ = done
+    how = {"split": "validation", "tasks": 2, "samples": 1, "temperature": 0.0, "step": None, "untrained": False}
+    assert 0 <= run_eval(job.directory, **how, as_served=True)["scores"]["fidelity_served"] <= 1
 
 
 def test_the_report_needs_nothing_else_and_escapes_what_the_model_says(done):

@@ -99,8 +99,11 @@ def run_eval(
     temperature: float,
     step: int | None,
     untrained: bool,
+    as_served: bool = False,
 ) -> dict[str, Json]:
     """Measure a run's policy on held-out tasks: `scores`, `fidelity` by toolset, and how it was measured.
+
+    With `as_served` the scores have `fidelity_served` too, of answers that are held to the tools' schemas.
 
     Raises:
         EnvaceError: the run cannot be read, or the model cannot be run.
@@ -109,7 +112,7 @@ def run_eval(
     weights = _weights(job, step, untrained=untrained)
     with Display() as display, served(job, Processes(job.config.compute.device), display) as ready:
         display.note(f"measuring on {split} tasks: up to {tasks}, {samples} attempts at each")
-        found = asyncio.run(evaluated(ready, split, tasks, samples, temperature, weights))
+        found = asyncio.run(evaluated(ready, split, tasks, samples, temperature, weights, as_served=as_served))
     scores = {name.removeprefix("eval/"): value for name, value in found.as_flat().items()}
     return {
         "run": str(directory),
@@ -137,14 +140,21 @@ def _weights(job: Job, step: int | None, *, untrained: bool) -> Path | None:
 
 
 async def evaluated(
-    job: Job, split: Split, tasks: int, samples: int, temperature: float, weights: Path | None
+    job: Job,
+    split: Split,
+    tasks: int,
+    samples: int,
+    temperature: float,
+    weights: Path | None,
+    *,
+    as_served: bool = False,
 ) -> Evaluation:
     """Weights of a run, by default the model's own, on tasks of a split. Raises: ModelError."""
     live = Live(job.place, job.config, weights, examples=await examples(job.material, job.config))
     try:
         cases = job.material.chosen(split, tasks, job.config.seed)
         await live.publish()
-        return await evaluate(cases, cases, live, samples=samples, temperature=temperature)
+        return await evaluate(cases, cases, live, samples=samples, temperature=temperature, served=as_served)
     finally:
         await live.close()
 

@@ -24,6 +24,8 @@ class Evaluation:
     """Attempts at each."""
     trajectories: Sequence[Trajectory]
     rehearsing: RoleFidelity
+    served: RoleFidelity | None = None
+    """The same, held to the tools' schemas as where a model is served; None: not measured."""
 
     @property
     def success(self) -> float:
@@ -39,12 +41,20 @@ class Evaluation:
         shares = rollout_metrics(self.trajectories)
         found = {"success": self.success, "reward": shares["reward"], "fidelity": self.rehearsing.fidelity}
         found |= {"format_act": shares.get("format/act", 0.0), "format_rehearse": self.rehearsing.readable}
+        if self.served is not None:
+            found["fidelity_served"] = self.served.fidelity
         found |= {f"pass^{k}": self.pass_hat(k) for k in range(2, self.samples + 1)}
         return {f"eval/{name}": value for name, value in found.items()}
 
 
 async def evaluate(
-    cases: Sequence[Case], rehearsed: Sequence[Case], live: Live, *, samples: int, temperature: float
+    cases: Sequence[Case],
+    rehearsed: Sequence[Case],
+    live: Live,
+    *,
+    samples: int,
+    temperature: float,
+    served: bool = False,
 ) -> Evaluation:
     """Try the tasks with responses from the environment's ladder, and put the calls of their solutions to the policy.
 
@@ -54,6 +64,7 @@ async def evaluate(
         live: the policy.
         samples: attempts at each.
         temperature: of sampling.
+        served: rehearse once more, held to the tools' schemas as where a model is served.
 
     Raises:
         ModelError: the model cannot be run.
@@ -63,7 +74,9 @@ async def evaluate(
     solved = {case.name: 0 for case in cases}
     for trajectory in trajectories:
         solved[trajectory.task] += trajectory.solved
-    return Evaluation(solved, samples, trajectories, await role_fidelity(rehearsed, live))
+    rehearsing = await role_fidelity(rehearsed, live, temperature=temperature)
+    held = await role_fidelity(rehearsed, live, temperature=temperature, served=True) if served else None
+    return Evaluation(solved, samples, trajectories, rehearsing, held)
 
 
 def pass_hat(solved: Sequence[int], samples: int, k: int) -> float:

@@ -8,7 +8,7 @@ with the world and the history that truly preceded it (the open loop), in the pr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from envace_sdk.errors import EnvaceError, MalformedResponseError
@@ -16,7 +16,7 @@ from envace_sdk.evaluate import Episode, Exam, FidelityReport, Played, examine
 from envace_sdk.models import Request, Sampling
 from envace_sdk.rehearse import Environment
 from envace_sdk.rehearse.prompting import RehearsalPrompts
-from envace_sdk.roles import Step, parse_response
+from envace_sdk.roles import RESPONSE, Step, parse_response, response_schema
 from envace_sdk.tasks import start_state
 from envace_sdk.tasks.witness import substitute
 from envace_sdk.tools.fixture import Fixture
@@ -62,17 +62,23 @@ class RoleFidelity:
         return f"the rehearsing role's fidelity is {self.fidelity:.2f}, below the gate of {gate:g}: " + "; ".join(parts)
 
 
-async def role_fidelity(cases: Sequence[Case], live: Live) -> RoleFidelity:
+async def role_fidelity(cases: Sequence[Case], live: Live, *, temperature: float, served: bool = False) -> RoleFidelity:
     """Put the calls of the cases' witnesses to the policy, and score its answers.
+
+    Args:
+        cases: whose calls.
+        live: the policy.
+        temperature: of sampling.
+        served: hold the answers to the tools' schemas while they are decoded, as is done where a model is served.
 
     Raises:
         ModelError: the model cannot be run.
     """
     limits = live.config.rollout.rehearse
-    sampling = Sampling(limits.max_tokens, live.config.evaluation.temperature, seed=live.config.seed)
+    sampling = Sampling(limits.max_tokens, temperature, seed=live.config.seed)
     asked: list[_Asked] = []
     for case in cases:
-        asked += await _asked(case, live.source.prompts(case.environment), sampling)
+        asked += await _asked(case, live.source.prompts(case.environment), sampling, served=served)
     completions = await live.models["rehearse"].complete([one.request for one in asked])
     reports: dict[str, FidelityReport] = {}
     readable = total = 0
@@ -112,7 +118,7 @@ class _Asked:
     request: Request
 
 
-async def _asked(case: Case, prompts: RehearsalPrompts, sampling: Sampling) -> list[_Asked]:
+async def _asked(case: Case, prompts: RehearsalPrompts, sampling: Sampling, *, served: bool) -> list[_Asked]:
     """The calls of a case's witness that something is known about, and how the policy is asked them."""
     stage = Stage(case.environment, case.task, start_state(case.environment, case.task))
     found: list[_Asked] = []
@@ -125,9 +131,11 @@ async def _asked(case: Case, prompts: RehearsalPrompts, sampling: Sampling) -> l
         except EnvaceError:
             break
         if truth.layer in EVIDENCE:
-            messages = prompts.messages(case.environment.toolset[call.name], call, before, history)
-            fixture = Fixture(call, truth.result, case.name, len(found))
-            found.append(_Asked(case.environment, fixture, Request(messages, sampling=sampling)))
+            tool = case.environment.toolset[call.name]
+            request = Request(prompts.messages(tool, call, before, history), sampling=sampling)
+            if served:
+                request = replace(request, schema=response_schema(tool), wrap=RESPONSE)
+            found.append(_Asked(case.environment, Fixture(call, truth.result, case.name, len(found)), request))
         history.append((call, truth.result))
     return found
 

@@ -246,7 +246,8 @@ async def _evaluated(cases: Sequence[Case], job: Job, live: Live) -> tuple[dict[
 
 
 async def _missing(held_out: Sequence[Case], live: Live) -> str:
-    return (await role_fidelity(held_out, live)).missing(live.config.gate or 0.0)
+    found = await role_fidelity(held_out, live, temperature=live.config.evaluation.temperature)
+    return found.missing(live.config.gate or 0.0)
 
 
 def _opened(found: Mapping[str, float], missing: str, job: Job, watch: Watch, *, is_open: bool) -> bool:
