@@ -2,8 +2,8 @@
 
     python benchmarks/train_small.py --seeds 0 1 2 -o runs/train_small
 
-Each seed warms the model up on solutions of training templates, takes role-wise GRPO steps in which the policy
-mostly rehearses the answers itself, and is measured before and after those steps on the same tasks of test templates, taking
+Each seed warms the model up on solutions of training templates, takes role-wise GRPO steps in which the policy mostly
+rehearses the answers itself, and is measured before and after those steps on the same tasks of test templates, taking
 the likeliest token each time: success of acting on the environment's ladder, and fidelity of rehearsing. Gains are
 paired by seed, and their 95 % interval is Student's. Format validity is reported apart. Tasks and their split are the
 same for all seeds, which draw the order of tasks and all that is sampled: the interval speaks of these tasks.
@@ -15,8 +15,8 @@ rehearsing alone.
 
 What is small here is chosen for two CPU cores: tasks show two tools and take at most two calls, answers of tools have
 at most 220 characters, prompts at most 512 tokens, and the warm-up is short, so that there is something left to learn.
-A seed that was interrupted goes on. `-o` gets the runs, and `--results` what is small of them: `summary.json`, `curves.html`,
-`table.md` and the metrics of each seed.
+A seed that was interrupted goes on. `-o` gets the runs, and `--results` what is small of them: `summary.json`,
+`curves.html`, `table.md` and the metrics of each seed.
 """
 
 from __future__ import annotations
