@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -203,12 +204,10 @@ def _cases_of(job: Job, step: int) -> list[Case]:
     config, cases = job.config, job.material.cases["train"]
     first = step * config.tasks.per_step
     found: list[Case] = []
-    for number in range(first, first + config.tasks.per_step):
-        order = in_proportion(cases, config.seed + number // len(cases))
-        case = order[number % len(cases)]
-        if case not in found:
-            found.append(case)
-    return found
+    for time_through, places in groupby(range(first, first + config.tasks.per_step), lambda one: one // len(cases)):
+        order = in_proportion(cases, config.seed + time_through)
+        found += [order[place % len(cases)] for place in places]
+    return list({case.name: case for case in found}.values())
 
 
 def _is_measured(job: Job, done: int) -> bool:
