@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self, TypeAlias
+from typing import Final, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -11,7 +11,19 @@ from envace_sdk.roles import Style
 from .config import Section
 from .rows import Role
 
-__all__ = ["JudgeConfig", "RewardConfig", "RoleLimits", "RolloutConfig", "ScheduleConfig", "ServerConfig", "Source"]
+__all__ = [
+    "NAME_IT",
+    "JudgeConfig",
+    "RewardConfig",
+    "RoleLimits",
+    "RolloutConfig",
+    "ScheduleConfig",
+    "ServerConfig",
+    "Source",
+]
+
+NAME_IT: Final = "name it in rollout.real, as in {retail: mcp.json#retail}"
+"""What to do where a real server is wanted, and none is known."""
 
 Source: TypeAlias = Literal["train", "grounded", "real"]
 """Who answers calls: the policy rehearses; the environment's ladder; a real MCP server."""
@@ -108,6 +120,9 @@ class RolloutConfig(Section):
     prompt_characters: int | None = Field(24_000, ge=1)
     """The longest rehearsing prompt; see `rehearse_prompt` for what goes first."""
     schedule: ScheduleConfig = ScheduleConfig()
+    real: dict[str, str] = Field(default_factory=dict)
+    """By toolset, the real MCP server that answers where the schedule says so: its URL, in which `{world}` stands for a
+    name that no other trajectory has, or `mcp.json#NAME`, whose command is run anew for each trajectory."""
     server: ServerConfig | None = None
     """Who samples: a vLLM server; null: the trainer's own weights in this process."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from .extras import load
+from .tools_options import named_source
 from .train_ablate import ablate
 
 __all__ = ["train"]
@@ -121,6 +122,9 @@ Examples:
   envace-sdk train eval runs/retail
   envace-sdk train eval runs/retail --split validation --samples 8 --temperature 1 --json
   envace-sdk train eval runs/retail --step 20
+  envace-sdk train eval runs/retail --server 'http://127.0.0.1:8000/retail/worlds/{world}/mcp'
+  envace-sdk train eval runs/both --server retail=mcp.json#shop --server airline=mcp.json#desk
+      tool calls are made on these MCP servers, not on the ladder: give it servers that may be changed
   envace-sdk train eval runs/retail --untrained
       the model as it was before any training, for comparison
 """,
@@ -133,14 +137,23 @@ Examples:
 @click.option("--step", type=click.IntRange(min=0), help="Which checkpoint; default: the newest. 0: after the warm-up.")
 @click.option("--untrained", is_flag=True, help="The model before any training.")
 @click.option(
-    "--as-served",
+    "--constrained",
     is_flag=True,
-    help="Rehearse once more, held to the tools' schemas as where the model is served: fidelity_served.",
+    help="Rehearse once more, held to the tools' schemas as where the model is served: fidelity_constrained.",
+)
+@click.option(
+    "--server",
+    "servers",
+    multiple=True,
+    metavar="[TOOLSET=]PLACE",
+    help="An MCP server that answers instead of the ladder: URL, in which {world} stands for a name that no other "
+    "attempt has, or mcp.json#NAME, whose command is run anew for each attempt. Its tools are really called.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def evaluate(run: Path, as_json: bool, **options: Any) -> None:
-    """Try held-out tasks of RUN on the environment's ladder: pass@1, pass^k, and the fidelity of its rehearsals."""
-    found = load("training.run.command", command="train", extra="train").run_eval(run, **options)
+def evaluate(run: Path, servers: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Try held-out tasks of RUN on the environment's ladder, or a server: pass@1, pass^k, fidelity of rehearsing."""
+    named = [named_source(place) for place in servers]
+    found = load("training.run.command", command="train", extra="train").run_eval(run, servers=named, **options)
     if as_json:
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return

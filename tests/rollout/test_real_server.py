@@ -3,12 +3,12 @@ import asyncio
 import pytest
 from envace_sdk.training.rewards import Rewarder
 from envace_sdk.training.rollout import Case, RolloutSource
-from envace_sdk.training.rollout.real import McpClients
+from envace_sdk.training.rollout.real import McpClients, real_clients
 from envace_sdk.training.rollout_config import RolloutConfig, ScheduleConfig
 from rollout_players import collect, model_of, witness_of
 from served import http_server
 
-from envace_sdk.errors import UpstreamError
+from envace_sdk.errors import ToolsetError, UpstreamError
 from envace_sdk.rehearse import Environment, Worlds
 from envace_sdk.tasks import load_tasks
 from envace_sdk.tools.model import ToolCall
@@ -49,3 +49,13 @@ def test_a_refusal_of_the_protocol_is_an_error_that_the_policy_sees(retail):
 def test_a_server_that_is_not_there_cannot_be_opened(retail):
     with pytest.raises(UpstreamError):
         asyncio.run(McpClients(Target(url="http://127.0.0.1:9/mcp")).open(load_tasks(retail.tasks_path)[0], 0))
+
+
+def test_a_server_is_named_by_its_url_or_by_its_place_in_a_clients_configuration(tmp_path):
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {"shop": {"command": "shop-server", "args": ["-x"]}}}')
+    found = real_clients({"retail": f"{file}#shop", "airline": "https://a.example/{world}/mcp"})
+    assert found["retail"].target.command == ("shop-server", "-x")
+    assert found["airline"].target.url == "https://a.example/{world}/mcp"
+    with pytest.raises(ToolsetError, match="no such server"):
+        real_clients({"retail": f"{file}#desk"})

@@ -14,11 +14,13 @@ from envace_sdk.training.run.fidelity import role_fidelity
 from envace_sdk.training.run.live import Live
 from envace_sdk.training.run.report import write_report
 from envace_sdk.training.tokens import ModelTokens
+from served import http_server
 from transformers import AutoModelForCausalLM
 from watched import Watched
 
 from envace_sdk.errors import ModelError, TrainingError
 from envace_sdk.models import Completion, Message, Request, load_model
+from envace_sdk.rehearse import Worlds
 from envace_sdk.rehearse.prompting import PromptSettings
 from envace_sdk.roles import RESPONSE
 
@@ -146,22 +148,68 @@ class Listener:
         return [Completion('<response>{"result": {}}</response>') for _ in requests]
 
 
-@pytest.mark.parametrize("served", [False, True])
-def test_rehearsals_are_measured_at_the_temperature_that_was_asked_for_and_as_served_in_their_schemas(done, served):
+@pytest.mark.parametrize("constrained", [False, True])
+def test_rehearsals_are_measured_at_the_temperature_that_was_asked_for_and_held_to_their_schemas_if_so(
+    done, constrained
+):
     job, _ = done
     live, listener = Live(job.place, job.config), Listener()
     live.models = {"act": listener, "rehearse": listener}
     assert job.config.evaluation.temperature != 0.7
-    asyncio.run(role_fidelity(job.material.chosen("validation", 2, 0), live, temperature=0.7, served=served))
+    asyncio.run(role_fidelity(job.material.chosen("validation", 2, 0), live, temperature=0.7, constrained=constrained))
     assert {request.sampling.temperature for request in listener.asked} == {0.7}
-    assert {request.schema is not None for request in listener.asked} == {served}
-    assert {request.wrap for request in listener.asked} == {RESPONSE if served else ("", "")}
+    assert {request.schema is not None for request in listener.asked} == {constrained}
+    assert {request.wrap for request in listener.asked} == {RESPONSE if constrained else ("", "")}
 
 
 def test_answers_held_to_their_schemas_can_be_measured_too(done):
     job, _ = done
     how = {"split": "validation", "tasks": 2, "samples": 1, "temperature": 0.0, "step": None, "untrained": False}
-    assert 0 <= run_eval(job.directory, **how, as_served=True)["scores"]["fidelity_served"] <= 1
+    assert 0 <= run_eval(job.directory, **how, constrained=True)["scores"]["fidelity_constrained"] <= 1
+
+
+def lamps_served(job):
+    return http_server(Worlds(job.material.environments[0]))
+
+
+def test_held_out_tasks_can_be_tried_on_a_server(done):
+    job, _ = done
+    how = {"split": "validation", "tasks": 2, "samples": 2, "temperature": 1.0, "step": None, "untrained": False}
+    asked = []
+
+    def heard(app):
+        async def wrapped(scope, receive, send):
+            asked.append(scope.get("path"))
+            await app(scope, receive, send)
+
+        return wrapped
+
+    with http_server(Worlds(job.material.environments[0]), wrap=heard) as url:
+        found = run_eval(job.directory, **how, servers=[(None, f"{url}/lamps/worlds/{{world}}/mcp")])
+    assert found["answered_by"] == "server"
+    assert len({path for path in asked if path}) == 4, "each attempt has a world of its own"
+    on_ladder = run_eval(job.directory, **how)
+    assert on_ladder["answered_by"] == "ladder"
+    assert on_ladder["solved"] == found["solved"]
+
+
+def test_attempts_that_a_server_did_not_answer_are_no_failures(done):
+    job, _ = done
+    how = {"split": "validation", "tasks": 2, "samples": 1, "temperature": 0.0, "step": None, "untrained": False}
+    with pytest.raises(TrainingError, match="2 of 2 attempts could not be made, so there is no score"):
+        run_eval(job.directory, **how, servers=[("lamps", "http://127.0.0.1:9/mcp")])
+    with pytest.raises(TrainingError, match="the run has no toolset 'lambs'; it has lamps"):
+        run_eval(job.directory, **how, servers=[("lambs", "http://127.0.0.1:9/mcp")])
+
+
+def test_a_run_is_calibrated_against_a_server_every_so_many_steps(tmp_path):
+    job = lamp_world.job(tmp_path / "first")
+    with lamps_served(job) as url:
+        rollout = {"schedule": {"real_every": 2}, "real": {"lamps": f"{url}/lamps/worlds/{{world}}/mcp"}}
+        job = lamp_world.job(tmp_path / "second", rollout=rollout, samples=4)
+        assert run(job)
+    sources = {step: {one["source"] for one in found} for step, found in job.samples(4)}
+    assert sources == {1: {"train"}, 2: {"real"}, 3: {"train"}, 4: {"real"}}
 
 
 def test_the_report_needs_nothing_else_and_escapes_what_the_model_says(done):

@@ -39,6 +39,11 @@ def test_a_misspelt_setting_is_named_with_its_file(tmp_path):
         load_run_config(path, {}, preset="cpu-small")
 
 
+def test_a_schedule_that_asks_for_a_server_that_nobody_named_is_refused_before_anything_is_run():
+    with pytest.raises(TrainingError, match=r"name it in rollout\.real, as in {retail: mcp\.json#retail}"):
+        run_config({"rollout": {"schedule": {"real_every": 2}}})
+
+
 @pytest.mark.parametrize("uri", ["openai:x@http://localhost:1/v1", "no-such-model", "transformers:", "vllm:x"])
 def test_a_model_that_cannot_be_trained_here_is_refused(uri):
     with pytest.raises((TrainingError, ModelError), match="cannot be trained here"):

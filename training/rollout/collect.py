@@ -15,13 +15,14 @@ from envace_sdk.tools.model import Tool
 from envace_sdk.world.state import State
 
 from ..rewards import Rewarder
-from ..rollout_config import RolloutConfig, Source
+from ..rollout_config import NAME_IT, RolloutConfig, Source
 from ..rows import Role
 from ..segments import Rendering
 from ..tokens import ChatTokens
 from ..trajectory import Trajectory
 from .lockstep import LockStep
 from .player import Player
+from .real import real_clients
 from .schedule import source_of
 from .scripts import Script, SplitScript
 from .stage import Stage, ToolClient, ToolClients
@@ -56,10 +57,9 @@ class RolloutSource:
         models: who is asked; one model for both roles, or one for each.
         config: limits, prompts and the schedule.
         rewarder: what trajectories earn.
-        clients: by toolset, how a real environment is opened.
+        clients: by toolset, how a real environment is opened, where not as `config.real` says.
         examples: by toolset, whole conversations that the acting role is shown first.
         seed: of everything random here; the models' sampling is seeded by it too.
-        constrained: constrain rehearsals to the tools' schemas; for evaluation.
         rendering: `split` or `stream`.
         tokens: of the model; `stream` needs them.
 
@@ -77,21 +77,19 @@ class RolloutSource:
         clients: Mapping[str, ToolClients] | None = None,
         examples: Mapping[str, Sequence[Sequence[Message]]] | None = None,
         seed: int = 0,
-        constrained: bool = False,
         rendering: Rendering = "split",
         tokens: ChatTokens | None = None,
     ) -> None:
-        if config.schedule.needs_real and not clients:
-            raise TrainingError("rollout.schedule asks for a real server, and none was given")
+        self._clients: Mapping[str, ToolClients] = {**real_clients(config.real), **(clients or {})}
+        if config.schedule.needs_real and not self._clients:
+            raise TrainingError(f"rollout.schedule asks for a real server, and none was given: {NAME_IT}")
         self.models: Mapping[Role, ChatModel] = (
             models if isinstance(models, Mapping) else {"act": models, "rehearse": models}
         )
         self.config = config
         self.rewarder = rewarder
-        self._clients = clients or {}
         self._examples = examples or {}
         self._seed = seed
-        self._constrained = constrained
         self._tokens = None
         self.rendering = rendering
         if rendering == "stream":
@@ -153,7 +151,8 @@ class RolloutSource:
     ) -> ToolClient | None:
         clients = self._clients.get(case.environment.toolset.name)
         if clients is None:
-            raise TrainingError(f"there is no real server for the toolset {case.environment.toolset.name!r}")
+            toolset = case.environment.toolset.name
+            raise TrainingError(f"there is no real server for the toolset {toolset!r}: {NAME_IT}")
         try:
             client = await clients.open(case.task, sample)
         except UpstreamError as error:
@@ -191,7 +190,7 @@ class RolloutSource:
         if self._tokens is not None:
             return StreamScript(tools, self._form, self.config, self._tokens, examples)
         prompts = self.prompts(case.environment)
-        return SplitScript(tools, self._form, self.config, prompts, examples, self._constrained)
+        return SplitScript(tools, self._form, self.config, prompts, examples)
 
     def prompts(self, environment: Environment) -> RehearsalPrompts:
         """The rehearsing role's prompts for a toolset."""

@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from envace_sdk.errors import FixtureError, UpstreamError
 from envace_sdk.tasks import Task
+from envace_sdk.tools.loading import is_url, read_config
 from envace_sdk.tools.model import ToolCall, ToolResult
 from envace_sdk.tools.recordings import result_from_wire
 from envace_sdk.tools.upstream import Target, Upstream, connect
 
-__all__ = ["McpClient", "McpClients"]
+__all__ = ["McpClient", "McpClients", "real_clients"]
 
 _WORLD = "{world}"
+
+
+def real_clients(places: Mapping[str, str]) -> dict[str, McpClients]:
+    """Real servers by toolset, from where each is: a URL, or `mcp.json#NAME` of a client's configuration.
+
+    Raises:
+        ToolsetError: a configuration cannot be read, or has no such server.
+    """
+    return {name: McpClients(_target(place)) for name, place in places.items()}
+
+
+def _target(place: str) -> Target:
+    if is_url(place):
+        return Target(url=place)
+    file, _, server = place.partition("#")
+    return read_config(Path(file).expanduser(), server or None)[1]
 
 
 class McpClients:
@@ -27,11 +46,11 @@ class McpClients:
     """
 
     def __init__(self, target: Target) -> None:
-        self._target = target
+        self.target = target
 
     async def open(self, task: Task, sample: int) -> McpClient:
         """A connection. Raises: UpstreamError when there can be none."""
-        target = self._target
+        target = self.target
         if target.url is not None and _WORLD in target.url:
             world = f"{task.id}-{sample}-{uuid.uuid4().hex[:8]}"
             target = replace(target, url=target.url.replace(_WORLD, world))

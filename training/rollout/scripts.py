@@ -6,18 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from envace_sdk.json import Json
 from envace_sdk.models import Completion, Message, Request, Sampling
 from envace_sdk.rehearse.prompting import RehearsalPrompts
 from envace_sdk.roles import (
-    RESPONSE,
     Step,
     ToolFormat,
     act_prompt,
     openai_tools,
     parse_response,
     render_response,
-    response_schema,
 )
 from envace_sdk.roles.stream import Parsed
 from envace_sdk.tools.model import Tool, ToolCall, ToolResult
@@ -82,8 +79,6 @@ class SplitScript:
         config: limits and styles.
         prompts: of the rehearsing role.
         examples: whole conversations that the acting role is shown first.
-        constrained: whether responses are constrained to the tool's schema where the backend can; not in training,
-            where the policy must learn to write them.
     """
 
     tools: Sequence[Tool]
@@ -91,7 +86,6 @@ class SplitScript:
     config: RolloutConfig
     prompts: RehearsalPrompts
     examples: Sequence[Sequence[Message]] = ()
-    constrained: bool = False
     _conversation: list[Message] = field(default_factory=list)
     _steps: list[Step] = field(default_factory=list)
 
@@ -128,17 +122,12 @@ class SplitScript:
 
     def rehearse(self, tool: Tool, call: ToolCall, state: State, seed: int) -> Request:
         """The rehearsing prompt, with this trajectory's own history."""
-        schema: Json | None = response_schema(tool) if self.constrained else None
-        return Request(
-            self.prompts.messages(tool, call, state, self._steps),
-            schema=schema,
-            wrap=RESPONSE if self.constrained else ("", ""),
-            sampling=_sampling(self.config.rehearse, seed),
-        )
+        messages = self.prompts.messages(tool, call, state, self._steps)
+        return Request(messages, sampling=_sampling(self.config.rehearse, seed))
 
     def read(self, completion: Completion, tool: Tool) -> ToolResult:
         """One response in its tag. Raises: MalformedResponseError."""
-        return parse_response(completion.text, tool, bare=self.constrained)
+        return parse_response(completion.text, tool)
 
     def responded(self, call: ToolCall, result: ToolResult, completion: Completion | None = None) -> None:  # noqa: ARG002
         """As the format's tool message; and as history of the rehearsing role."""

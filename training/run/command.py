@@ -16,6 +16,7 @@ from envace_sdk.json import Json
 
 from ..config import merged
 from ..processes import Processes
+from ..rollout_config import Source
 from ..rows import Role
 from ..tasks import Split
 from ..vllm import rollout_server
@@ -99,20 +100,29 @@ def run_eval(
     temperature: float,
     step: int | None,
     untrained: bool,
-    as_served: bool = False,
+    constrained: bool = False,
+    servers: Sequence[tuple[str | None, str]] = (),
 ) -> dict[str, Json]:
     """Measure a run's policy on held-out tasks: `scores`, `fidelity` by toolset, and how it was measured.
 
-    With `as_served` the scores have `fidelity_served` too, of answers that are held to the tools' schemas.
+    With `constrained` the scores have `fidelity_constrained` too, of answers that are held to the tools' schemas.
+    With `servers`, each with its toolset or None for the only one, real servers answer as in `rollout.real`.
 
     Raises:
-        EnvaceError: the run cannot be read, or the model cannot be run.
+        EnvaceError: the run cannot be read, the model cannot be run, or an attempt could not be made.
     """
-    job = Job.found(directory)
+    job = _with_real(Job.found(directory), servers)
+    source: Source = "real" if servers else "grounded"
     weights = _weights(job, step, untrained=untrained)
     with Display() as display, served(job, Processes(job.config.compute.device), display) as ready:
         display.note(f"measuring on {split} tasks: up to {tasks}, {samples} attempts at each")
-        found = asyncio.run(evaluated(ready, split, tasks, samples, temperature, weights, as_served=as_served))
+        measuring = evaluated(
+            ready, split, tasks, samples, temperature, weights, source=source, constrained=constrained
+        )
+        found = asyncio.run(measuring)
+    if masked := [one for one in found.trajectories if one.masked]:
+        made = f"{len(masked)} of {len(found.trajectories)} attempts could not be made"
+        raise TrainingError(f"{made}, so there is no score; the first, {masked[0].task}: {masked[0].masked}")
     scores = {name.removeprefix("eval/"): value for name, value in found.as_flat().items()}
     return {
         "run": str(directory),
@@ -120,6 +130,7 @@ def run_eval(
         "tasks": len(found.solved),
         "samples": samples,
         "temperature": temperature,
+        "answered_by": "server" if servers else "ladder",
         "scores": scores,
         "fidelity": {name: report.overall.fidelity or 0.0 for name, report in found.rehearsing.reports.items()},
         "solved": dict(found.solved),
@@ -129,6 +140,19 @@ def run_eval(
 def run_export(directory: Path, target: Path, *, step: int | None, role: Role) -> Path:
     """Write the policy of a run as a plain model folder. Raises: EnvaceError."""
     return export(Job.found(directory), target, step=step, role=role)
+
+
+def _with_real(job: Job, servers: Sequence[tuple[str | None, str]]) -> Job:
+    names = [environment.toolset.name for environment in job.material.environments]
+    real = dict(job.config.rollout.real)
+    for name, place in servers:
+        if name is None and len(names) > 1:
+            raise TrainingError(f"which toolset's server is {place}? Say it as TOOLSET={place}, of {', '.join(names)}")
+        if name is not None and name not in names:
+            raise TrainingError(f"the run has no toolset {name!r}; it has {', '.join(names)}")
+        real[name or names[0]] = place
+    rollout = job.config.rollout.model_copy(update={"real": real})
+    return replace(job, config=job.config.model_copy(update={"rollout": rollout}))
 
 
 def _weights(job: Job, step: int | None, *, untrained: bool) -> Path | None:
@@ -147,14 +171,17 @@ async def evaluated(
     temperature: float,
     weights: Path | None,
     *,
-    as_served: bool = False,
+    source: Source = "grounded",
+    constrained: bool = False,
 ) -> Evaluation:
     """Weights of a run, by default the model's own, on tasks of a split. Raises: ModelError."""
     live = Live(job.place, job.config, weights, examples=await examples(job.material, job.config))
     try:
         cases = job.material.chosen(split, tasks, job.config.seed)
         await live.publish()
-        return await evaluate(cases, cases, live, samples=samples, temperature=temperature, served=as_served)
+        return await evaluate(
+            cases, cases, live, samples=samples, temperature=temperature, source=source, constrained=constrained
+        )
     finally:
         await live.close()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import comb
 
 from ..rollout import Case, Trajectory
+from ..rollout_config import Source
 from ..rows import ROLES
 from .fidelity import RoleFidelity, role_fidelity
 from .live import Live
@@ -24,7 +25,7 @@ class Evaluation:
     """Attempts at each."""
     trajectories: Sequence[Trajectory]
     rehearsing: RoleFidelity
-    served: RoleFidelity | None = None
+    constrained: RoleFidelity | None = None
     """The same, held to the tools' schemas as where a model is served; None: not measured."""
 
     @property
@@ -41,8 +42,8 @@ class Evaluation:
         shares = rollout_metrics(self.trajectories)
         found = {"success": self.success, "reward": shares["reward"], "fidelity": self.rehearsing.fidelity}
         found |= {"format_act": shares.get("format/act", 0.0), "format_rehearse": self.rehearsing.readable}
-        if self.served is not None:
-            found["fidelity_served"] = self.served.fidelity
+        if self.constrained is not None:
+            found["fidelity_constrained"] = self.constrained.fidelity
         found |= {f"pass^{k}": self.pass_hat(k) for k in range(2, self.samples + 1)}
         return {f"eval/{name}": value for name, value in found.items()}
 
@@ -54,9 +55,10 @@ async def evaluate(
     *,
     samples: int,
     temperature: float,
-    served: bool = False,
+    source: Source = "grounded",
+    constrained: bool = False,
 ) -> Evaluation:
-    """Try the tasks with responses from the environment's ladder, and put the calls of their solutions to the policy.
+    """Try the tasks, and put the calls of their solutions to the policy.
 
     Args:
         cases: held-out tasks.
@@ -64,18 +66,18 @@ async def evaluate(
         live: the policy.
         samples: attempts at each.
         temperature: of sampling.
-        served: rehearse once more, held to the tools' schemas as where a model is served.
+        source: who answers the calls of the tasks that are tried: the environment's ladder, or a real server.
+        constrained: rehearse once more, held to the tools' schemas as where a model is served.
 
     Raises:
         ModelError: the model cannot be run.
     """
-    source = live.evaluating(samples, temperature)
-    trajectories = await source.collect(cases, 0, source="grounded")
+    trajectories = await live.evaluating(samples, temperature).collect(cases, 0, source=source)
     solved = {case.name: 0 for case in cases}
     for trajectory in trajectories:
         solved[trajectory.task] += trajectory.solved
     rehearsing = await role_fidelity(rehearsed, live, temperature=temperature)
-    held = await role_fidelity(rehearsed, live, temperature=temperature, served=True) if served else None
+    held = await role_fidelity(rehearsed, live, temperature=temperature, constrained=True) if constrained else None
     return Evaluation(solved, samples, trajectories, rehearsing, held)
 
 

@@ -62,14 +62,17 @@ class RoleFidelity:
         return f"the rehearsing role's fidelity is {self.fidelity:.2f}, below the gate of {gate:g}: " + "; ".join(parts)
 
 
-async def role_fidelity(cases: Sequence[Case], live: Live, *, temperature: float, served: bool = False) -> RoleFidelity:
+async def role_fidelity(
+    cases: Sequence[Case], live: Live, *, temperature: float, constrained: bool = False
+) -> RoleFidelity:
     """Put the calls of the cases' witnesses to the policy, and score its answers.
 
     Args:
         cases: whose calls.
         live: the policy.
         temperature: of sampling.
-        served: hold the answers to the tools' schemas while they are decoded, as is done where a model is served.
+        constrained: hold the answers to the tools' schemas while they are decoded, as is done where a model is served,
+            and not in rollouts, where the policy must learn to write them.
 
     Raises:
         ModelError: the model cannot be run.
@@ -78,7 +81,7 @@ async def role_fidelity(cases: Sequence[Case], live: Live, *, temperature: float
     sampling = Sampling(limits.max_tokens, temperature, seed=live.config.seed)
     asked: list[_Asked] = []
     for case in cases:
-        asked += await _asked(case, live.source.prompts(case.environment), sampling, served=served)
+        asked += await _asked(case, live.source.prompts(case.environment), sampling, constrained=constrained)
     completions = await live.models["rehearse"].complete([one.request for one in asked])
     reports: dict[str, FidelityReport] = {}
     readable = total = 0
@@ -118,7 +121,7 @@ class _Asked:
     request: Request
 
 
-async def _asked(case: Case, prompts: RehearsalPrompts, sampling: Sampling, *, served: bool) -> list[_Asked]:
+async def _asked(case: Case, prompts: RehearsalPrompts, sampling: Sampling, *, constrained: bool) -> list[_Asked]:
     """The calls of a case's witness that something is known about, and how the policy is asked them."""
     stage = Stage(case.environment, case.task, start_state(case.environment, case.task))
     found: list[_Asked] = []
@@ -133,7 +136,7 @@ async def _asked(case: Case, prompts: RehearsalPrompts, sampling: Sampling, *, s
         if truth.layer in EVIDENCE:
             tool = case.environment.toolset[call.name]
             request = Request(prompts.messages(tool, call, before, history), sampling=sampling)
-            if served:
+            if constrained:
                 request = replace(request, schema=response_schema(tool), wrap=RESPONSE)
             found.append(_Asked(case.environment, Fixture(call, truth.result, case.name, len(found)), request))
         history.append((call, truth.result))

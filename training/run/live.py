@@ -51,7 +51,8 @@ class Live:
         examples: by toolset, whole conversations that the acting role is shown first.
 
     Raises:
-        ModelError: the model cannot be loaded; TrainingError: settings do not suit it.
+        ModelError: the model cannot be loaded; TrainingError: settings do not suit it; ToolsetError: a real server's
+            configuration cannot be read.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from ..config import Section, TrainConfig, merged, presets, read_mapping, validate
-from ..rollout_config import RewardConfig, RolloutConfig
+from ..rollout_config import NAME_IT, RewardConfig, RolloutConfig
 from ..tasks import MakeOptions
 
 __all__ = ["EvaluationConfig", "RunConfig", "TaskConfig", "WarmupConfig", "load_run_config", "run_config"]
@@ -92,10 +92,12 @@ class RunConfig(TrainConfig):
     `trainer: {nnodes: 4}` or `actor_rollout_ref: {rollout: {name: sglang}}`."""
 
     @model_validator(mode="after")
-    def _server_fits(self) -> Self:
+    def _servers_fit(self) -> Self:
         server = self.rollout.server
         if server is not None and server.transfer == "nccl" and self.parameters.method == "lora":
             raise ValueError("rollout.server.transfer: nccl is for `parameters.method: full`; adapters are files")
+        if self.rollout.schedule.needs_real and not self.rollout.real:
+            raise ValueError(f"rollout.schedule asks for a real server; {NAME_IT}")
         return self
 
 
