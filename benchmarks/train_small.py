@@ -16,7 +16,7 @@ rehearsing alone.
 What is small here is chosen for two CPU cores: tasks show two tools and take at most two calls, answers of tools have
 at most 220 characters, prompts at most 512 tokens, and the warm-up is short, so that there is something left to learn.
 A seed that was interrupted goes on. `-o` gets the runs, and `--results` what is small of them: `summary.json`,
-`curves.html`, `table.md` and the metrics of each seed.
+`curves.html` and the metrics of each seed.
 """
 
 from __future__ import annotations
@@ -167,7 +167,6 @@ def keep(
     target.mkdir(parents=True, exist_ok=True)
     summary = {"settings": settings, "seeds": results}
     (target / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    (target / "table.md").write_text(table(results) + "\n", encoding="utf-8")
     (target / "curves.html").write_text(curves(folders), encoding="utf-8")
     for seed, folder in folders.items():
         shutil.copyfile(folder / "metrics.jsonl", target / f"metrics-{seed}.jsonl")

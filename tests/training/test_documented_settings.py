@@ -2,11 +2,11 @@
 
 import pytest
 import yaml
-from documents import all_blocks
+from documents import ROOT, all_blocks
 from envace_sdk.training.run import run_config
+from envace_sdk.training.run.settings import load_run_config
 
-from envace_sdk.cli.train_commands import train
-
+RESULTS = ROOT / "benchmarks" / "results"
 KEYS = {"preset", "model", "steps", "rollout", "verl", "gate", "warmup"}
 BLOCKS = [block for block in all_blocks() if block.language == "yaml" and KEYS & set(yaml.safe_load(block.text))]
 
@@ -20,7 +20,6 @@ def test_shown_settings_are_read(block):
     assert run_config(yaml.safe_load(block.text), source=str(block))
 
 
-def test_every_preset_that_a_page_names_is_one():
-    assert train.name == "train"
-    for name in ("cpu-small", "gpu-24gb", "gpu-80gb", "node-8x80gb"):
-        assert run_config({"preset": name})
+@pytest.mark.parametrize("path", sorted(RESULTS.rglob("*.yaml")), ids=lambda path: path.stem)
+def test_settings_that_results_were_made_with_are_still_read(path):
+    assert load_run_config(path, {}, preset="cpu-small")
