@@ -79,6 +79,16 @@ def test_more_tasks_of_the_same_seed_begin_with_the_same(retail):
     assert [task.instruction for task in few] == [task.instruction for task in many[:10]]
 
 
+def parts_of_pairs(tasks):
+    templates = [task.template for task in tasks if task.tags[0] in {"pair", "conversation"}]
+    return {part.partition("/")[0] for template in templates for part in template.partition("(")[2].split(",")}
+
+
+def test_two_wishes_are_of_kinds_that_are_wanted_alone_too(retail):
+    assert parts_of_pairs(made(retail, 30, mix={"change": 0.1, "pair": 0.5, "conversation": 0.4}).tasks) == {"change"}
+    assert parts_of_pairs(made(retail, 40, mix={"pair": 1.0}).tasks) == {"read", "search", "change", "refused"}
+
+
 def test_few_tools_are_shown_and_always_those_that_are_needed(retail_tasks):
     for task in retail_tasks:
         assert len(task.tools) <= 5

@@ -65,17 +65,18 @@ class Composer:
         self._goals = Goals(atlas, hidden=options.hidden_keys)
         self._all = [tool.name for tool in atlas.environment.toolset]
         self._can = {kind: bool(self._goals.tools(kind)) for kind in _SINGLE}
+        self._first = self._parts("read", "search", "change")
+        self._second = self._parts("read", "search", "change", "refused")
 
     def kinds(self) -> list[TaskKind]:
         """The kinds of tasks that the toolset may be able to give."""
         can = self._can
-        told = can["read"] or can["search"] or can["change"]
         possible: dict[TaskKind, bool] = {
             **{kind: can[kind] for kind in _SINGLE},
             "unavailable": can["change"] and self._options.tools_per_task is not None,
             "conditional": can["change"] and can["read"],
-            "pair": told and self._options.max_calls > 1,
-            "conversation": told and self._options.max_calls > 1,
+            "pair": bool(self._first) and self._options.max_calls > 1,
+            "conversation": bool(self._first) and self._options.max_calls > 1,
         }
         return [kind for kind, is_possible in possible.items() if is_possible]
 
@@ -90,6 +91,11 @@ class Composer:
         if kind == "conditional":
             return await self._conditional(state, random, shown)
         return await self._of_two(kind, state, random, shown)
+
+    def _parts(self, *kinds: Kind) -> list[Kind]:
+        """Which of the kinds a pair may be made of: those that are wanted alone too, or all, where none is."""
+        possible = [kind for kind in kinds if self._can[kind]]
+        return [kind for kind in possible if self._options.mix.get(kind, 0) > 0] or possible
 
     def _shown(self, random: Random) -> list[str]:
         """The tools from which a task may draw: with few shown at a time, a few more than that."""
@@ -110,12 +116,10 @@ class Composer:
         return None
 
     async def _of_two(self, kind: TaskKind, state: State, random: Random, shown: Collection[str]) -> Draft | None:
-        firsts: list[Kind] = [one for one in ("read", "search", "change") if self._can[one]]
-        first = await self._goal(random.choice(firsts), state, random, shown)
+        first = await self._goal(random.choice(self._first), state, random, shown)
         if first is None:
             return None
-        seconds: list[Kind] = [*firsts, *(["refused"] if self._can["refused"] else [])]  # type: ignore[list-item]
-        second = await self._goal(random.choice(seconds), first.state, random, shown)
+        second = await self._goal(random.choice(self._second), first.state, random, shown)
         if second is None or second.aim.call == first.aim.call:
             return None
         template = f"{kind}({first.template},{second.template})"

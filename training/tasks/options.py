@@ -51,4 +51,5 @@ class MakeOptions(BaseModel):
 
     `read`, `search`, `compute`: to know something; `change`: to have something done; `refused`: what the rules forbid
     or what is not there; `unavailable`: what none of the tools shown does; `conditional`: to be done only if something
-    is so; `pair`: two wishes at once; `conversation`: the second one follows when the first is answered."""
+    is so; `pair`: two wishes at once; `conversation`: the second one follows when the first is answered. Both wishes
+    are of kinds that have a share of their own."""
