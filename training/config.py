@@ -26,6 +26,7 @@ from envace_sdk.yaml import YAMLError, load_yaml
 from .advantages import Baseline
 from .rows import Role
 from .segments import Rendering
+from .trackers import TrackerName
 
 __all__ = [
     "AdvantageConfig",
@@ -186,8 +187,9 @@ class TrainConfig(Section):
     rendering: Rendering = "split"
     """`split`: each turn is a sequence with a prompt of its own. `stream`: a trajectory is one sequence as far as its
     turns' contexts extend each other; far fewer tokens over many turns."""
-    trackers: tuple[Literal["tensorboard", "trackio", "wandb"], ...] = ("tensorboard",)
-    """Where metrics go besides `metrics.jsonl`; trackio and wandb must be installed."""
+    trackers: tuple[TrackerName, ...] = ("tensorboard", "store")
+    """Where metrics go besides `metrics.jsonl`; trackio and wandb must be installed. `store` is the database at
+    ENVACE_STORE_URL, or the user's own: `envace-sdk train runs` lists what is in it."""
     advantages: AdvantageConfig = AdvantageConfig()
     loss: LossConfig = LossConfig()
     optimizer: OptimizerConfig = OptimizerConfig()

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
-from envace_sdk.errors import TrainingError
 from envace_sdk.files import write_whole
 
 from .rows import Role
+from .trackers import open_tracker
 
-__all__ = ["METRICS_FILE", "MetricsLog", "RoleMetrics", "StepMetrics", "Tracker", "read_metrics"]
+__all__ = ["METRICS_FILE", "MetricsLog", "RoleMetrics", "StepMetrics", "read_metrics"]
 
 METRICS_FILE = "metrics.jsonl"
 
@@ -95,16 +94,6 @@ class StepMetrics:
         return flat
 
 
-class Tracker(Protocol):
-    """Somewhere that numbers are shown."""
-
-    def log(self, step: int, values: Mapping[str, float]) -> None:
-        """Take the numbers of a step."""
-
-    def close(self) -> None:
-        """Take no more."""
-
-
 class MetricsLog:
     """Appends a line of JSON per step to a file, and tells the trackers; a context manager."""
 
@@ -120,18 +109,19 @@ class MetricsLog:
             run: Settings of the run, for trackers that show them.
 
         Raises:
-            TrainingError: a tracker is not installed.
+            TrainingError: a tracker is not installed; StoreError: the store cannot be used.
         """
         directory.mkdir(parents=True, exist_ok=True)
         self.path = directory / METRICS_FILE
         kept = [line for line in read_metrics(directory) if line["step"] <= resume_at]
         write_whole(self.path, "".join(_line(values) for values in kept))
-        self._trackers = [_tracker(name, directory, resume_at, run or {}) for name in trackers]
+        known = {line["step"]: _finite(line) for line in kept}
+        self._trackers = [open_tracker(name, directory, known, run or {}) for name in trackers]
         self._file = self.path.open("a", encoding="utf-8")
 
     def log(self, step: int, values: Mapping[str, float | None]) -> None:
         """Record the numbers of a step; what is None or not finite is null in the file and untold elsewhere."""
-        finite = {name: value for name, value in values.items() if value is not None and math.isfinite(value)}
+        finite = _finite(values)
         self._file.write(_line({"step": step} | {name: finite.get(name) for name in values if name != "step"}))
         self._file.flush()
         for tracker in self._trackers:
@@ -162,44 +152,14 @@ def read_metrics(directory: Path) -> list[dict[str, Any]]:
     return [values for values in found if isinstance(values, dict) and isinstance(values.get("step"), int)]
 
 
+def _finite(values: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers among the values, but for the step's own."""
+    return {
+        name: float(value)
+        for name, value in values.items()
+        if name != "step" and isinstance(value, int | float) and math.isfinite(value)
+    }
+
+
 def _line(values: Mapping[str, Any]) -> str:
     return json.dumps(values, allow_nan=False) + "\n"
-
-
-def _tracker(name: str, directory: Path, resume_at: int, run: Mapping[str, Any]) -> Tracker:
-    try:
-        if name == "tensorboard":
-            return _TensorBoard(directory, resume_at)
-        return _Wandb(name, directory, run)
-    except ImportError as error:
-        raise TrainingError(f"trackers: {name} is not installed: pip install {name}, or leave it out") from error
-
-
-class _TensorBoard:
-    def __init__(self, directory: Path, resume_at: int) -> None:
-        from torch.utils.tensorboard import SummaryWriter
-
-        self._writer = SummaryWriter(str(directory / "tensorboard"), purge_step=resume_at + 1)
-
-    def log(self, step: int, values: Mapping[str, float]) -> None:
-        for name, value in values.items():
-            self._writer.add_scalar(name, value, step)
-
-    def close(self) -> None:
-        self._writer.close()
-
-
-class _Wandb:
-    """wandb, or trackio, which offers the same functions."""
-
-    def __init__(self, name: str, directory: Path, run: Mapping[str, Any]) -> None:
-        self._module = importlib.import_module(name)
-        # A wandb run is found again by its id, a trackio run by its name.
-        own = {"id": directory.name, "dir": str(directory)} if name == "wandb" else {}
-        self._module.init(project="envace", name=directory.name, config=dict(run), resume="allow", **own)
-
-    def log(self, step: int, values: Mapping[str, float]) -> None:
-        self._module.log(dict(values), step=step)
-
-    def close(self) -> None:
-        self._module.finish()

@@ -9,14 +9,12 @@ from typing import Any
 
 import click
 
+from envace_sdk.variables import AUTH_TOKEN, CONTROL_TOKEN, STORE_URL
+
 from .extras import listening_address, load
 from .tools_options import named_source
 
 __all__ = ["serve"]
-
-AUTH_TOKEN = "ENVACE_AUTH_TOKEN"  # noqa: S105  the name of a variable
-CONTROL_TOKEN = "ENVACE_CONTROL_TOKEN"  # noqa: S105
-STORE_URL = "ENVACE_STORE_URL"
 
 _FILE = click.Path(exists=True, dir_okay=False)
 

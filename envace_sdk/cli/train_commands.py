@@ -12,6 +12,7 @@ import click
 from .extras import load
 from .tools_options import named_source
 from .train_ablate import ablate
+from .train_runs import runs
 
 __all__ = ["train"]
 
@@ -32,6 +33,8 @@ Examples:
   envace-sdk train --engine verl --tools schemas/ --model policy/ --preset node-8x80gb -o /shared/runs/all
       on many machines; with --dry-run, the command and the configuration for verl
   envace-sdk train eval runs/retail --samples 4
+  envace-sdk train runs
+      all runs, with the last step and scores of each
   envace-sdk train export runs/retail -o policy/
   envace-sdk serve --tools retail --model policy/
 \b
@@ -187,3 +190,4 @@ def export(run: Path, output: Path, **options: Any) -> None:
 
 
 train.add_command(ablate)
+train.add_command(runs)

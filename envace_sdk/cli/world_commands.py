@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 
 import click
 
+from envace_sdk.variables import CONTROL_TOKEN
+
 __all__ = ["world"]
 
-CONTROL_TOKEN = "ENVACE_CONTROL_TOKEN"  # noqa: S105  the name of a variable
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 

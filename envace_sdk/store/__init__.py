@@ -1,5 +1,6 @@
-"""Worlds and snapshots kept in a database: SQLite by default, PostgreSQL by URL."""
+"""Worlds, snapshots and metrics of training kept in a database: SQLite by default, PostgreSQL by URL."""
 
 from .store import Store, StoredSnapshot, StoredWorld
+from .training import TrainingRun, TrainingRuns
 
-__all__ = ["Store", "StoredSnapshot", "StoredWorld"]
+__all__ = ["Store", "StoredSnapshot", "StoredWorld", "TrainingRun", "TrainingRuns"]

@@ -16,7 +16,7 @@ from .engine import reading, writing
 
 __all__ = ["HEAD", "config", "current", "migrate", "prepare"]
 
-HEAD: Final = "0003"
+HEAD: Final = "0004"
 """The migration this version works with."""
 
 _ADVISORY_LOCK: Final = 0x656E76616365  # "envace"

@@ -5,7 +5,7 @@ Names of worlds, collections and keys can be of any length and hold any characte
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
 
 from .triggers import protect
 from .types import EscapedText, JsonText, UtcTime
@@ -19,6 +19,8 @@ __all__ = [
     "ledger_runs",
     "metadata",
     "snapshots",
+    "training_metrics",
+    "training_runs",
     "worlds",
 ]
 
@@ -129,5 +131,27 @@ ledger_entries = Table(
 Index(None, ledger_entries.c.action)
 Index(None, ledger_entries.c.approval)
 Index(None, ledger_entries.c.payload)
+
+training_runs = Table(
+    "training_runs",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("lookup", LargeBinary(32), nullable=False, unique=True, comment="hash of host and directory"),
+    Column("host", EscapedText, nullable=False),
+    Column("directory", EscapedText, nullable=False),
+    Column("settings", JsonText, nullable=False),
+    Column("began_at", UtcTime, nullable=False),
+    Column("updated_at", UtcTime, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+training_metrics = Table(
+    "training_metrics",
+    metadata,
+    Column("run_id", ForeignKey(training_runs.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("step", BigInteger, primary_key=True, autoincrement=False),
+    Column("value", Double, nullable=False),
+)
 
 protect(metadata, ledger_runs, ledger_payloads, ledger_entries)

@@ -1,10 +1,12 @@
 import json
 import math
+import sqlite3
 
 import pytest
 from envace_sdk.training.metrics import MetricsLog, Mismatch, RoleMetrics, StepMetrics, read_metrics
 
-from envace_sdk.errors import TrainingError
+from envace_sdk.errors import StoreError, TrainingError
+from envace_sdk.store import TrainingRuns
 
 STEP = StepMetrics(
     step=3,
@@ -70,3 +72,46 @@ def test_a_tracker_that_is_not_installed_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "wandb", None)
     with pytest.raises(TrainingError, match="wandb is not installed: pip install wandb"):
         MetricsLog(tmp_path, trackers=["wandb"])
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    url = f"sqlite:///{tmp_path}/metrics.db"
+    monkeypatch.setenv("ENVACE_STORE_URL", url)
+    return url
+
+
+def stored(url):
+    with TrainingRuns.open(url) as runs:
+        (found,) = runs.runs()
+        return found, runs.curve(found.id, "reward")
+
+
+def test_the_store_holds_what_the_file_holds_also_after_a_run_was_resumed(tmp_path, store):
+    with MetricsLog(tmp_path / "run", trackers=["store"], run={"seed": 7}) as log:
+        for step in (1, 2, 3):
+            log.log(step, {"reward": step, "loss": math.inf})
+    with MetricsLog(tmp_path / "run", trackers=["store"], resume_at=2, run={"seed": 7}) as log:
+        log.log(3, {"reward": 30})
+    found, curve = stored(store)
+    assert curve == [(1, 1.0), (2, 2.0), (3, 30.0)]
+    assert (found.directory, found.settings, found.latest) == (str(tmp_path / "run"), {"seed": 7}, {"reward": 30.0})
+
+
+def test_a_store_that_fails_on_the_way_stops_no_training_and_gets_what_it_missed(tmp_path, store):
+    with MetricsLog(tmp_path / "run", trackers=["store"]) as log:
+        log.log(1, {"reward": 1})
+        with sqlite3.connect(tmp_path / "metrics.db") as database:
+            database.execute("ALTER TABLE training_metrics RENAME TO elsewhere")
+        with pytest.warns(UserWarning, match="step 2 is in the run's folder, but not in the store"):
+            log.log(2, {"reward": 2})
+        with sqlite3.connect(tmp_path / "metrics.db") as database:
+            database.execute("ALTER TABLE elsewhere RENAME TO training_metrics")
+        log.log(3, {"reward": 3})
+    assert stored(store)[1] == [(1, 1.0), (2, 2.0), (3, 3.0)]
+
+
+def test_a_store_that_cannot_be_opened_is_an_error_that_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("ENVACE_STORE_URL", "mysql://host/x")
+    with pytest.raises(StoreError, match=r"not in mysql; set ENVACE_STORE_URL .* or leave `store` out of `trackers`"):
+        MetricsLog(tmp_path, trackers=["store"])

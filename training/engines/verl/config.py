@@ -170,7 +170,8 @@ def _trainer(config: RunConfig, directory: Path, folder: Path, tasks: int) -> di
         "project_name": NAME,
         "experiment_name": directory.name,
         "default_local_dir": str(folder / "checkpoints"),
-        "logger": ["console", *config.trackers],
+        # The store is written by our own loop only; verl has its own loggers.
+        "logger": ["console", *(name for name in config.trackers if name != "store")],
         "save_freq": config.checkpoints.every,
         "max_actor_ckpt_to_keep": config.checkpoints.keep,
         "test_freq": config.evaluation.every or -1,

@@ -1,0 +1,76 @@
+"""`envace-sdk train runs`: the training runs whose metrics are in the store."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from envace_sdk.variables import STORE_URL
+
+if TYPE_CHECKING:
+    from envace_sdk.store import TrainingRun
+
+__all__ = ["runs"]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  envace-sdk train runs
+  envace-sdk train runs --metric eval/success --metric reward/rehearse
+  envace-sdk train runs --store postgresql://db/envace --json
+\b
+Training writes to the same store where its `trackers` name `store`, as they do by default.
+"""
+)
+@click.option(
+    "--store", metavar="URL", envvar=STORE_URL, show_envvar=True, help="The database; default: the user's own SQLite."
+)
+@click.option("--migrate", is_flag=True, help="Make, or bring up to date, the tables first.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    default=("eval/success", "eval/fidelity", "success"),
+    show_default=True,
+    help="Metrics whose newest value is shown.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: settings and all metrics.")
+def runs(store: str | None, metrics: tuple[str, ...], *, migrate: bool, as_json: bool) -> None:
+    """List the training runs in the store, the newest first, with the last step and scores of each."""
+    from envace_sdk.store import TrainingRuns
+
+    with TrainingRuns.open(store, migrate=migrate or None) as stored:
+        found = stored.runs()
+    if as_json:
+        click.echo(json.dumps([asdict(one) for one in found], default=str, indent=2, ensure_ascii=False))
+    elif not found:
+        click.echo("no training run is in the store yet")
+    else:
+        _print(found, metrics)
+
+
+def _print(found: list[TrainingRun], metrics: tuple[str, ...]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE)
+    table.add_column("run", overflow="fold")
+    table.add_column("step", justify="right")
+    for name in metrics:
+        table.add_column(name, justify="right")
+    table.add_column("written")
+    several = len({one.host for one in found}) > 1
+    for one in found:
+        name = f"{one.host}:{one.directory}" if several else one.directory
+        values = [f"{one.latest[metric]:.3f}" if metric in one.latest else "" for metric in metrics]
+        step = "" if one.step is None else str(one.step)
+        table.add_row(Text(name), step, *values, f"{one.updated_at.astimezone():%Y-%m-%d %H:%M}")
+    Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
