@@ -2,7 +2,8 @@
 
 A checklist has goals and guards. A goal does not hold when nothing is done; a guard does, and is only broken. So the
 outcome is the weight of the goals reached, as a share, times the share of the guards kept: doing nothing earns nothing,
-however much there is to be left alone.
+however much there is to be left alone. A task is solved when the user is told so: who never comes to an answer keeps a
+part of the outcome.
 
 Judged is the world in which the calls truly happened (see `rollout.stage`), never what a rehearsal made of them.
 """
@@ -101,8 +102,10 @@ class Rewarder:
             trajectory.masked = trajectory.masked or "the judge cannot be reached"
         found = outcome(task, trajectory.episode, known)
         config = self.config
-        trajectory.solved = found.solved
-        reward = (1.0 if found.solved else 0.0) if config.outcome == "solved" else found.share
+        is_answered = trajectory.ending == "answered"
+        trajectory.solved = found.solved and is_answered
+        share = found.share if is_answered else found.share * config.unanswered
+        reward = float(trajectory.solved) if config.outcome == "solved" else share
         trajectory.reward = reward
         trajectory.terms = {"outcome": reward, "goals": found.goals, "guards": found.guards}
         misread = {role: self._misread(trajectory, role) for role in ("act", "rehearse")}

@@ -147,6 +147,9 @@ class RewardConfig(Section):
 
     outcome: Literal["share", "solved"] = "share"
     """`share`: the weight of the goals reached, times the weight of the guards kept; `solved`: all or nothing."""
+    unanswered: float = Field(0.5, ge=0, le=1)
+    """The share of its outcome that a trajectory keeps which ended without an answer to the user, at a limit or with a
+    turn that cannot be read: its task is not solved, whatever was done."""
     malformed: float = Field(0.0, ge=0)
     """Taken off for each turn that cannot be read, from the role that wrote it."""
     rehearse_schema: float = Field(0.0, ge=0)

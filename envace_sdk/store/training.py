@@ -83,8 +83,8 @@ class TrainingRuns:
             if found is None:
                 place = {"lookup": key, "host": host, "directory": directory}
                 times = {"began_at": now, "updated_at": now}
-                made = connection.execute(insert(training_runs).values(settings=dict(settings), **place, **times))
-                found = made.inserted_primary_key[0]
+                begun = insert(training_runs).values(settings=dict(settings), **place, **times)
+                found = connection.scalars(begun.returning(training_runs.c.id)).one()
             else:
                 connection.execute(delete(training_metrics).where(training_metrics.c.run_id == found))
                 values: dict[str, Any] = {"settings": dict(settings), "updated_at": now}

@@ -57,6 +57,27 @@ def test_the_reward_is_the_share_of_goals_reached_times_that_of_guards_kept():
     assert (done.reward, done.solved) == (1.0, True)
 
 
+def test_who_never_comes_to_an_answer_has_solved_nothing_and_keeps_a_part():
+    def both_and_on(*, left):
+        def says(prompt):
+            made = [name for name in ("tea", "rice") if f'"title": "{name}"' not in prompt]
+            return tool_call("add_note", title=made[0]) if made else left
+
+        return says
+
+    endless = tool_call("read_note", note_id="A")
+    (done,) = rollout(both_and_on(left="Done."))
+    (busy,) = rollout(both_and_on(left=endless))
+    assert (done.ending, done.solved, done.reward) == ("answered", True, 1.0)
+    assert (busy.ending, busy.solved, busy.reward) == ("turns", False, 0.5)
+    (strict,) = rollout(both_and_on(left=endless), reward=RewardConfig(unanswered=0.0))
+    assert strict.reward == 0.0
+    (whole,) = rollout(both_and_on(left=endless), reward=RewardConfig(unanswered=1.0))
+    assert (whole.reward, whole.solved) == (1.0, False)
+    (exact,) = rollout(both_and_on(left=endless), reward=RewardConfig(outcome="solved"))
+    assert exact.reward == 0.0
+
+
 def test_or_it_is_all_or_nothing():
     (half,) = rollout(says_in_order(tool_call("add_note", title="tea"), "Done."), reward=RewardConfig(outcome="solved"))
     assert half.reward == 0.0
