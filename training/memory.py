@@ -14,7 +14,7 @@ from envace_sdk.errors import MemoryLimitError
 from .batches import MicroBatch
 from .config import TrainConfig
 
-__all__ = ["give_back_freed", "is_out_of_memory", "memory_limit", "peak_memory", "reset_peak_memory"]
+__all__ = ["give_back_freed", "is_out_of_memory", "memory_limit", "peak_memory", "reset_peak_memory", "trim"]
 
 _MMAP_THRESHOLD: Final = -3
 """`M_MMAP_THRESHOLD` of glibc's malloc.h."""
@@ -29,6 +29,15 @@ def give_back_freed() -> None:
     """
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
         libc.mallopt(_MMAP_THRESHOLD, _LARGE)
+
+
+def trim() -> None:
+    """Give back the pages of all blocks that are free now, where malloc is glibc's.
+
+    Decoding grows its caches token by token; smaller ones leave holes that the update's large blocks do not fit.
+    """
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:

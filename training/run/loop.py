@@ -18,6 +18,7 @@ from envace_sdk.errors import TrainingError
 
 from .. import checkpoint
 from ..advantages import rolewise
+from ..memory import trim
 from ..metrics import MetricsLog, read_metrics
 from ..rollout import Case, rows_of
 from ..rollout_config import Source
@@ -182,8 +183,10 @@ async def _step(job: Job, live: Live, done: int, stop: Stop, *, is_open: bool) -
     if any(part is None for part in parts):
         return None
     rolled = time.perf_counter() - published
+    trim()
     rows, groups = rolewise(rows_of(trajectories), **config.advantages.model_dump())
     metrics = live.trainer.step(rows if processes.is_main else ())
+    trim()
     if processes.is_main:
         job.keep_samples(metrics.step, trajectories)
     values: dict[str, float | None] = {**rollout_metrics(trajectories), **metrics.as_flat()}
