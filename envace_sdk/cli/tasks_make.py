@@ -62,6 +62,7 @@ Exit codes:
     "--max-calls", default=4, show_default=True, type=click.IntRange(min=1), help="Calls of the longest solution."
 )
 @click.option("--largest-answer", type=click.IntRange(min=1), metavar="CHARS", help="No tool answers more than this.")
+@click.option("--per-template", type=click.IntRange(min=1), metavar="K", help="At most K tasks of a template.")
 @click.option(
     "--split",
     "shares",
@@ -91,7 +92,7 @@ def make(sources: tuple[str, ...], output: Path, uri: str | None, **options: Any
 
 
 def _options(options: dict[str, Any]) -> Any:
-    names = ("count", "seed", "tools_per_task", "max_calls", "largest_answer")
+    names = ("count", "seed", "tools_per_task", "max_calls", "largest_answer", "per_template")
     package = importlib.import_module("envace_sdk.training.tasks")
     return package.MakeOptions(**{name: options[name] for name in names})
 

@@ -89,6 +89,16 @@ def test_two_wishes_are_of_kinds_that_are_wanted_alone_too(retail):
     assert parts_of_pairs(made(retail, 40, mix={"pair": 1.0}).tasks) == {"read", "search", "change", "refused"}
 
 
+def test_no_template_crowds_out_the_others_where_its_tasks_are_limited(retail):
+    options = {"count": 40, "mix": {"change": 0.8, "pair": 0.2}}
+    free, limited = (
+        Counter(task.template for task in made(retail, **options, per_template=most).tasks) for most in (None, 2)
+    )
+    assert max(free.values()) > 2
+    assert max(limited.values()) == 2
+    assert limited.total() == free.total() == 40
+
+
 def test_few_tools_are_shown_and_always_those_that_are_needed(retail_tasks):
     for task in retail_tasks:
         assert len(task.tools) <= 5

@@ -84,6 +84,7 @@ class _Maker:
         self._composer = Composer(Atlas(environment, _start(environment, self._put)), options)
         self._kinds = [kind for kind in self._composer.kinds() if options.mix.get(kind, 0) > 0]
         self._said: set[tuple[str, ...]] = set()
+        self._of_template: Counter[str] = Counter()
 
     async def attempt(self, number: int) -> Task | None:
         """A task, not proven yet, or None where this number gives none."""
@@ -101,12 +102,15 @@ class _Maker:
             self.made.dropped[f"{kind}: nothing certain can be demanded, or an answer is too long"] += 1
         else:
             self._said.add(draft.turns)
+            self._of_template[draft.template] += 1
         return task
 
     def _unfit(self, draft: Draft) -> str:
         options = self._options
         if draft.turns in self._said:
             return "said before"
+        if options.per_template is not None and self._of_template[draft.template] >= options.per_template:
+            return "enough of its template"
         if len(draft.steps) > options.max_calls:
             return "too many calls"
         if options.tools_per_task is not None and len(draft.tools) > options.tools_per_task:

@@ -42,6 +42,8 @@ class MakeOptions(BaseModel):
     """Calls of the longest witness."""
     largest_answer: int | None = Field(default=None, ge=1)
     """Characters of the longest answer of a witness's call, as JSON: a small model cannot read or write long ones."""
+    per_template: int | None = Field(default=None, ge=1)
+    """Tasks of a template at most: otherwise those that are easily made crowd out the others."""
     hidden_keys: float = Field(default=0.5, ge=0, le=1)
     """How often a key is not told but has to be found out, where a search or another entity gives it."""
     bystanders: float = Field(default=0.2, ge=0, le=1)
