@@ -8,9 +8,13 @@ the likeliest token each time: success of acting on the environment's ladder, an
 paired by seed, and their 95 % interval is Student's. Format validity is reported apart. Tasks and their split are the
 same for all seeds, which draw the order of tasks and all that is sampled: the interval speaks of these tasks.
 
+Tasks want one change or two, in one message or one after the other. So a template that was never trained on mostly
+puts together what others have apart, and two of the tools are hardly in any other.
+
 Acts earn the outcome alone. Rehearsals earn, beside it, twice how far they agree with what the ladder answers there: on
 training templates, what fidelity measures on the test templates. Nothing is earned for form alone, which is easiest to
-have by refusing whatever was called. In a quarter of the groups the ladder answers, so that acting does not depend on
+have by refusing whatever was called; what cannot be done is not in these tasks, since no prompt here tells the
+rehearsing role enough to know it. In a quarter of the groups the ladder answers, so that acting does not depend on
 rehearsing alone.
 
 What is small here is chosen for two CPU cores: tasks show two tools and take at most two calls, answers of tools have
@@ -65,7 +69,7 @@ def settings(seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
         "rewards": {"rehearse_agreement": 2.0},
         "loss": {"temperature": TEMPERATURE},
         "compute": {"precision": "bf16", "tokens_per_micro_batch": 2048},
-        "checkpoints": {"every": 5, "keep": 1},
+        "checkpoints": {"every": 8, "keep": 3},
         "tasks": {
             "per_step": 3,
             "prompt_tokens": 512,
@@ -76,7 +80,9 @@ def settings(seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
                 "tools_per_task": 2,
                 "max_calls": 2,
                 "largest_answer": 220,
-                "mix": {"change": 0.6, "pair": 0.24, "conversation": 0.1, "refused": 0.06},
+                "hidden_keys": 0.0,
+                "bystanders": 0.0,
+                "mix": {"change": 0.1, "pair": 0.7, "conversation": 0.2},
             },
         },
         "rollout": {
@@ -175,12 +181,12 @@ def keep(
 def main() -> None:
     """Run the seeds that have no result yet, and print the table over all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", default="airline")
+    parser.add_argument("--tools", default="issue_tracker")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--count", type=int, default=340, help="tasks that are made, before the long ones are left out")
+    parser.add_argument("--count", type=int, default=500, help="tasks that are made, before the long ones are left out")
     parser.add_argument("--warmup", type=int, default=12, help="supervised updates")
-    parser.add_argument("--steps", type=int, default=10, help="GRPO steps, at most 60 by the benchmark's rules")
-    parser.add_argument("--tasks", type=int, default=40, help="test tasks that are tried, at most")
+    parser.add_argument("--steps", type=int, default=24, help="GRPO steps, at most 60 by the benchmark's rules")
+    parser.add_argument("--tasks", type=int, default=48, help="test tasks that are tried, at most")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/train_small"))
     parser.add_argument("--results", type=Path, help="folder for what is small; default: the output")
     arguments = parser.parse_args()
