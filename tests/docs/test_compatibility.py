@@ -27,7 +27,7 @@ CHECKPOINT = re.search(r"^_FORMAT = (\d+)$", (ROOT / "training/checkpoint.py").r
         ("policies (`format`)", policyfile.FORMAT),
         ("worlds: `world snapshot --output`, stores", state.FORMAT),
         ("ledger entries", f"`{entry.FORMAT}`"),
-        ("databases of ledger and worlds", migrate.HEAD),
+        ("databases of ledger, worlds and training runs", migrate.HEAD),
         ("training checkpoints", CHECKPOINT),
     ],
 )
