@@ -14,7 +14,7 @@ from envace_sdk.errors import StoreError, TrainingError
 from envace_sdk.store import TrainingRuns
 from envace_sdk.variables import STORE_URL
 
-__all__ = ["Steps", "Tracker", "TrackerName", "open_tracker"]
+__all__ = ["Tracker", "TrackerName", "open_tracker"]
 
 TrackerName: TypeAlias = Literal["tensorboard", "store", "trackio", "wandb"]
 Steps: TypeAlias = Mapping[int, Mapping[str, float]]

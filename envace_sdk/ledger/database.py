@@ -12,7 +12,7 @@ from sqlalchemy import URL, Connection
 from sqlalchemy.pool import StaticPool
 
 from envace_sdk.store import migrate as migrations
-from envace_sdk.store.engine import connect, errors_named, reading, writing
+from envace_sdk.store.engine import errors_named, reading, writing
 
 __all__ = ["Database", "default_path"]
 
@@ -28,15 +28,10 @@ class Database:
     def __init__(self, url: str | Path | None, migrate: bool | None) -> None:
         if url is None or isinstance(url, Path):
             url = URL.create("sqlite", database=str(url or default_path())).render_as_string()
-        self.engine = connect(url, durable=True)
+        self.engine = migrations.opened(url, migrate, "Ledger.open(url, migrate=True)", durable=True)
         # One process writes to SQLite one after the other anyway; waiting here costs less than polling the file.
         self._writer = threading.Lock() if self.engine.dialect.name == "sqlite" else None
         self._shared = self._writer if isinstance(self.engine.pool, StaticPool) else None
-        try:
-            migrations.prepare(self.engine, migrate, "Ledger.open(url, migrate=True)")
-        except BaseException:
-            self.engine.dispose()
-            raise
 
     @property
     def name(self) -> str:

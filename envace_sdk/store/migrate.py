@@ -12,9 +12,9 @@ from sqlalchemy import Connection, Engine, text
 
 from envace_sdk.errors import StoreError
 
-from .engine import reading, writing
+from .engine import connect, reading, writing
 
-__all__ = ["HEAD", "config", "current", "migrate", "prepare"]
+__all__ = ["HEAD", "config", "current", "migrate", "opened", "prepare"]
 
 HEAD: Final = "0004"
 """The migration this version works with."""
@@ -42,6 +42,27 @@ def migrate(engine: Engine) -> None:
             return
         refuse_newer(found, engine)
         command.upgrade(config(connection), HEAD)
+
+
+def opened(url: str | None, wanted: bool | None, how: str, *, durable: bool = False) -> Engine:
+    """An engine for a database that has this version's tables; it is closed again where that cannot be had.
+
+    Args:
+        url: of the database; None: the user's own.
+        wanted: as for `prepare`.
+        how: as for `prepare`.
+        durable: as for `connect`.
+
+    Raises:
+        StoreError: it cannot be opened, is of a newer version, or of an older one and not to be migrated.
+    """
+    engine = connect(url, durable=durable)
+    try:
+        prepare(engine, wanted, how)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
 
 
 def prepare(engine: Engine, wanted: bool | None, how: str) -> None:

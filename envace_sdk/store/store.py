@@ -21,7 +21,7 @@ from . import migrate as migrations
 from . import rows
 from .bases import Base, Bases
 from .changes import related
-from .engine import connect, reachable, reading, writing
+from .engine import reachable, reading, writing
 from .schema import snapshots, worlds
 from .types import json_text, lookup
 
@@ -95,13 +95,7 @@ class Store:
         Raises:
             StoreError: the database cannot be opened, is of a newer version, or of an older one and not to be migrated.
         """
-        store = cls(connect(url))
-        try:
-            migrations.prepare(store._engine, migrate, "Store.open(url, migrate=True)")
-        except BaseException:
-            store.close()
-            raise
-        return store
+        return cls(migrations.opened(url, migrate, "Store.open(url, migrate=True)"))
 
     def migrate(self) -> None:
         """Bring the database to this version's tables. Raises: StoreError when it is newer, or refuses."""

@@ -11,7 +11,7 @@ from typing import Any, Self
 from sqlalchemy import Connection, Engine, delete, func, insert, select, tuple_, update
 
 from . import migrate as migrations
-from .engine import connect, reading, writing
+from .engine import reading, writing
 from .schema import training_metrics, training_runs
 from .types import lookup
 
@@ -52,13 +52,7 @@ class TrainingRuns:
         Raises:
             StoreError: the database cannot be opened, is of a newer version, or of an older one and not to be migrated.
         """
-        runs = cls(connect(url))
-        try:
-            migrations.prepare(runs._engine, migrate, "`envace-sdk train runs --migrate`")
-        except BaseException:
-            runs.close()
-            raise
-        return runs
+        return cls(migrations.opened(url, migrate, "`envace-sdk train runs --migrate`"))
 
     def begin(
         self, host: str, directory: str, settings: Mapping[str, Any], steps: Mapping[int, Mapping[str, float]]
@@ -95,8 +89,11 @@ class TrainingRuns:
         return int(found)
 
     def add(self, run: int, steps: Mapping[int, Mapping[str, float]]) -> None:
-        """Store the metrics of steps of a run. Raises: StoreError."""
+        """Store the metrics of steps of a run, in place of what is stored of them. Raises: StoreError."""
+        stale = (training_metrics.c.run_id == run) & training_metrics.c.step.in_(list(steps))
         with writing(self._engine) as connection:
+            # Who lost the connection while committing cannot know whether the steps are there, and stores them again.
+            connection.execute(delete(training_metrics).where(stale))
             _insert(connection, run, steps)
             connection.execute(
                 update(training_runs).where(training_runs.c.id == run).values(updated_at=datetime.now(UTC))

@@ -40,11 +40,12 @@ def test_runs_of_another_place_are_others_and_the_last_written_comes_first(runs)
     assert {one.step for one in found} == {1, None}
 
 
-def test_a_step_twice_is_refused_and_nothing_of_it_is_kept(runs):
-    run = runs.begin("box", "/runs/a", {}, {1: {"reward": 1.0}})
-    with pytest.raises(StoreError, match="cannot be used"):
-        runs.add(run, {2: {"reward": 2.0}, 1: {"reward": 5.0}})
-    assert runs.curve(run, "reward") == [(1, 1.0)]
+def test_a_step_that_is_stored_again_replaces_what_was_stored_of_it(runs):
+    run = runs.begin("box", "/runs/a", {}, {1: {"reward": 1.0, "loss": 2.0}})
+    other = runs.begin("box", "/runs/b", {}, {1: {"reward": 9.0}})
+    runs.add(run, {1: {"reward": 5.0}, 2: {"reward": 2.0}})
+    assert (runs.curve(run, "reward"), runs.curve(run, "loss")) == ([(1, 5.0), (2, 2.0)], [])
+    assert runs.curve(other, "reward") == [(1, 9.0)]
 
 
 def test_an_empty_postgresql_is_not_migrated_unasked(postgresql_database):
