@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +19,8 @@ from envace_sdk.errors import StoreError
 __all__ = ["connect", "default_url", "errors_named", "reachable", "reading", "writing"]
 
 _BUSY_TIMEOUT_MS: Final = 10_000
+_PAUSE: Final = 0.01
+"""Seconds between two attempts at what SQLite does not wait for by itself."""
 _PATIENCE: Final = {"connect_timeout": 5, "tcp_user_timeout": 10_000}
 """Seconds a server may take to be reached, and milliseconds to acknowledge what it was sent. A URL can say
 otherwise. Without them, a machine that is gone is waited for as long as the system does, which is minutes."""
@@ -74,12 +78,12 @@ def _sqlite(url: URL, durable: bool) -> Engine:
         connection.isolation_level = None  # transactions are begun below, not by the driver's guess
         for pragma in (
             f"busy_timeout={_BUSY_TIMEOUT_MS}",
-            "journal_mode=WAL",
             f"synchronous={'FULL' if durable else 'NORMAL'}",
             f"secure_delete={'ON' if durable else 'OFF'}",
             "foreign_keys=ON",
         ):
             connection.execute(f"PRAGMA {pragma}")
+        _write_ahead(connection)
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
@@ -88,6 +92,21 @@ def _sqlite(url: URL, durable: bool) -> Engine:
         connection.exec_driver_sql(f"BEGIN {connection.get_execution_options().get(_BEGIN, 'DEFERRED')}")
 
     return engine
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Let readers and a writer work at once."""
+    deadline = time.monotonic() + _BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            # Of several that open a new database, this is refused to all but one at once, whatever the timeout.
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 def _postgresql(url: URL, connections: int | None) -> Engine:

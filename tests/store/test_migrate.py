@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from alembic import command
@@ -8,7 +9,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 from envace_sdk.errors import StoreError
-from envace_sdk.store.engine import connect, writing
+from envace_sdk.store.engine import connect, reading, writing
 from envace_sdk.store.migrate import HEAD, config, current, migrate
 from envace_sdk.store.schema import metadata
 
@@ -80,6 +81,22 @@ def test_many_may_migrate_an_empty_database_at_once(empty_url):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(migrate, engines))
     assert current(engines[0]) == HEAD
+    for engine in engines:
+        engine.dispose()
+
+
+@pytest.mark.parametrize("attempt", range(60))
+def test_many_may_open_a_new_sqlite_database_at_once(tmp_path, attempt):
+    engines = [connect(f"sqlite:///{tmp_path}/new.db") for _ in range(8)]
+    together = Barrier(len(engines))
+
+    def mode(engine) -> str:
+        together.wait()
+        with reading(engine) as connection:
+            return connection.execute(text("PRAGMA journal_mode")).scalar_one()
+
+    with ThreadPoolExecutor(len(engines)) as pool:
+        assert set(pool.map(mode, engines)) == {"wal"}
     for engine in engines:
         engine.dispose()
 
