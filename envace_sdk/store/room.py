@@ -14,11 +14,16 @@ from .schema import worlds
 __all__ = ["Room"]
 
 _KNOWN_FOR: Final = 10.0
-"""Seconds for which a count is taken as known: counting a million rows takes a good part of a second."""
+"""Seconds for which a large count is taken as known: counting a million rows takes a good part of a second."""
+_LARGE: Final = 10_000
+"""Limits up to this are held against a count made each time, in a few milliseconds at most."""
 
 
 class Room:
-    """A bound on the stored worlds of each toolset. What others made since the last count is not seen."""
+    """A bound on the stored worlds of each toolset.
+
+    What others make at the same time is not seen, nor, where the bound is large, what they made in the last seconds.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -27,7 +32,7 @@ class Room:
     def require(self, connection: Connection, toolset: str) -> None:
         """Make room for one more world. Raises: WorldError when there is none."""
         at, count = self._counts.get(toolset, (float("-inf"), 0))
-        if time.monotonic() - at >= _KNOWN_FOR:
+        if self._limit <= _LARGE or time.monotonic() - at >= _KNOWN_FOR:
             at = time.monotonic()
             query = select(func.count()).select_from(worlds).where(worlds.c.toolset == toolset)
             count = connection.execute(query).scalar_one()

@@ -47,7 +47,8 @@ class Turns:
         connections: most connections at once, which is most turns at once.
         wait: seconds to wait for a turn that others have.
         patience: seconds to wait for a database that is away.
-        limit: most worlds of one toolset that are stored. It is held against a count that is up to ten seconds old.
+        limit: most worlds of one toolset that are stored. Above 10,000 it is held against a count that is up to ten
+            seconds old.
 
     Raises:
         StoreError: the database is another, or cannot be used.
