@@ -167,7 +167,7 @@ class State:
         return cls(
             seed=_member(data, "seed", int, ""),
             clock=parse_clock(data.get("clock"), "snapshot: clock"),
-            version=_member(data, "version", int, ""),
+            version=_count(data, "version", ""),
             collections=immutables.Map({name: _restored(name, value) for name, value in found.items()}),
             counters=_map_of(data, "counters", int),
             history=_map_of(data, "history", str),
@@ -221,8 +221,13 @@ def _member(data: dict[str, Json], name: str, kind: type, place: str) -> Json:
     where = f"{place}.{name}" if place else name
     article = {dict: "an object", list: "a list", int: "an integer", str: "a string"}[kind]
     _require(isinstance(value, kind) and not isinstance(value, bool), where, f"expected {article}")
-    if kind is int and name in {"version", "next"}:
-        _require(0 <= int(value) <= _MOST, where, f"expected an integer from 0 to {_MOST}")
+    return value
+
+
+def _count(data: dict[str, Json], name: str, place: str) -> int:
+    value: int = _member(data, name, int, place)
+    where = f"{place}.{name}" if place else name
+    _require(0 <= value <= _MOST, where, f"expected an integer from 0 to {_MOST}")
     return value
 
 
@@ -237,7 +242,7 @@ def _map_of(data: dict[str, Json], name: str, kind: type) -> immutables.Map[str,
 def _restored(name: str, data: Json) -> Collection:
     place = f"collections.{name}"
     _require(isinstance(data, dict), place, "expected an object")
-    following: int = _member(data, "next", int, place)
+    following = _count(data, "next", place)
     entries: list[Entry] = []
     keys: set[str] = set()
     last = -1

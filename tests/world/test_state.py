@@ -2,6 +2,7 @@ import json
 import sys
 from datetime import UTC, datetime, timedelta, timezone
 
+import immutables
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,6 +113,12 @@ def test_a_snapshot_brings_everything_back(writes, seed, clock, history):
         assert list(again.collection(name).items()) == list(held.items())
         assert again.collection(name).removed() == held.removed()
         assert again.put(name, "new", {}).to_json() == state.put(name, "new", {}).to_json()
+
+
+@given(st.dictionaries(st.sampled_from(["version", "next", "seed", "counters", "a"]), st.integers()))
+def test_a_counter_may_be_named_like_a_part_of_the_snapshot(counters):
+    state = State(counters=immutables.Map(counters))
+    assert State.from_json(json.loads(json.dumps(state.to_json()))) == state
 
 
 GOOD = {
