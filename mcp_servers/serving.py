@@ -268,6 +268,8 @@ def _environment(name: str | None, source: str, options: Options, model: ChatMod
     for finding in environment.toolset.findings:
         if finding.severity == "error":
             logger.warning("quarantined: %s", finding)
+    if not environment.toolset.tools:
+        logger.warning("%s has no tool to call", environment.toolset.name)
     quarantined = {finding.tool for finding in environment.toolset.findings}
     for tool in environment.check():
         if tool not in quarantined:

@@ -155,6 +155,16 @@ def test_a_toolset_that_cannot_be_read_ends_with_the_reason_and_no_traceback(tmp
 
 
 @pytest.mark.slow
+def test_a_catalogue_without_a_tool_is_told_in_the_log(tmp_path, serving):
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "tools.json").write_text('{"tools": []}')
+    with serving("--tools", tmp_path / "bare") as served:
+        code, _, log = served.end()
+        assert code == 0
+        assert "bare has no tool to call" in log
+
+
+@pytest.mark.slow
 def test_quarantined_tools_are_named_in_the_log(folder, serving):
     definitions = json.loads((folder / "tools.json").read_text())
     definitions["tools"].append({"name": "odd", "inputSchema": {}})
