@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import resource
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import torch
@@ -14,7 +16,15 @@ from envace_sdk.errors import MemoryLimitError
 from .batches import MicroBatch
 from .config import TrainConfig
 
-__all__ = ["give_back_freed", "is_out_of_memory", "memory_limit", "peak_memory", "reset_peak_memory", "trim"]
+__all__ = [
+    "enough_for",
+    "give_back_freed",
+    "is_out_of_memory",
+    "memory_limit",
+    "peak_memory",
+    "reset_peak_memory",
+    "trim",
+]
 
 _MMAP_THRESHOLD: Final = -3
 """`M_MMAP_THRESHOLD` of glibc's malloc.h."""
@@ -49,11 +59,25 @@ def is_out_of_memory(error: RuntimeError) -> bool:
 def memory_limit(error: RuntimeError, batch: MicroBatch, config: TrainConfig) -> MemoryLimitError:
     """The error to raise instead, with the one setting that helps most and costs least."""
     longest = max(map(len, batch.trees))
-    reason = next((line for line in str(error).splitlines() if line.strip()), "no reason given")
     size = f"{len(batch.trees)} x {longest} tokens"
     return MemoryLimitError(
-        f"out of memory in a micro-batch of {size}: {_advice(batch, longest, config)} ({reason:.200})"
+        f"out of memory in a micro-batch of {size}: {_advice(batch, longest, config)} ({_reason(error)})"
     )
+
+
+@contextmanager
+def enough_for(what: str, config: TrainConfig) -> Iterator[None]:
+    """While memory is taken that no micro-batch needs: `what` names it. Raises: MemoryLimitError if it is not there."""
+    try:
+        yield
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        raise MemoryLimitError(f"out of memory for {what}: {_lighter(config)} ({_reason(error)})") from error
+
+
+def _reason(error: RuntimeError) -> str:
+    return next((line for line in str(error).splitlines() if line.strip()), "no reason given")[:200]
 
 
 def _advice(batch: MicroBatch, longest: int, config: TrainConfig) -> str:
@@ -63,13 +87,16 @@ def _advice(batch: MicroBatch, longest: int, config: TrainConfig) -> str:
         return f"set compute.tokens_per_micro_batch to {lower} (it is {compute.tokens_per_micro_batch})"
     if not compute.gradient_checkpointing:
         return "set compute.gradient_checkpointing to true"
+    return _lighter(config, f"one sequence of {longest} tokens does not fit; limit prompts, completions or turns, or ")
+
+
+def _lighter(config: TrainConfig, before: str = "") -> str:
+    """How the weights, and what is kept for each, take less; what else there is to do, where nothing does."""
     if config.parameters.method == "full":
         return "set parameters.method to lora, or with several GPUs compute.sharding to full"
-    if compute.precision == "f32":
+    if config.compute.precision == "f32":
         return "set compute.precision to bf16"
-    return (
-        f"one sequence of {longest} tokens does not fit; limit prompts, completions or turns, or take a smaller model"
-    )
+    return f"{before}take a smaller model"
 
 
 def reset_peak_memory(device: torch.device) -> None:

@@ -13,23 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
-from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor, distribute_tensor
 
 from envace_sdk.errors import TrainingError
 from envace_sdk.models.decoding import why_no_trees
 
+from .adapters import SHARED, adapter_in, read_weights, without_adapter
 from .config import TrainConfig
 from .logprobs import TokenLogProbs
 from .processes import Processes
 from .rows import ROLES, Role
 
 __all__ = ["Policy", "full_tensor"]
-
-_SHARED = "default"
-"""peft's name for the adapter that lies in an exported folder itself, not in one below it."""
 
 
 class Policy:
@@ -45,7 +43,7 @@ class Policy:
         self._processes = processes
         self.is_sharded: bool = config.compute.sharding == "full" and processes.count > 1
         self.precision = _precision(config, processes.device)
-        self.base: Any = model.to(processes.device)
+        self.base: Any = self._placed(model, config)
         """The model that was given, with adapters inside if there are any."""
         self.model: Any = self._adapted(self.base, config)
         """What to generate and to export with: `base`, or peft's view of it."""
@@ -58,8 +56,12 @@ class Policy:
         self.vocabulary: int = self.base.get_input_embeddings().weight.shape[0]
         """Token ids are below this."""
         self._held = self._holdings()
+        self._start: dict[str, Tensor] = {}
+        """Adapters that training starts from, by parameter, where a reference is wanted and they are not the model's
+        own weights; shards where they are sharded."""
+        self._has_reference = bool(config.loss.kl)
         self.trained = {
-            name: held for name, held in self._held.items() if _adapter_in(name) not in self._parameters.frozen
+            name: held for name, held in self._held.items() if adapter_in(name) not in self._parameters.frozen
         }
         """Parameters under training by name, the same in all processes; shards where they are sharded."""
         self._require_gradients()
@@ -77,7 +79,7 @@ class Policy:
             return [{"params": list(self.trained.values()), "peak": config.optimizer.learning_rate}]
         return [
             {
-                "params": [parameter for name, parameter in self.trained.items() if _adapter_in(name) == role],
+                "params": [parameter for name, parameter in self.trained.items() if adapter_in(name) == role],
                 "peak": rates.get(role, config.optimizer.learning_rate),
             }
             for role in ROLES
@@ -97,10 +99,16 @@ class Policy:
         """The weights that training started from."""
         if self._frozen_copy is not None:
             yield self._frozen_copy
-            return
-        with self.model.disable_adapter():
-            yield self.scorer
-        self._require_gradients()
+        elif self._start:
+            now = self._swapped(self._start)
+            try:
+                yield self.scorer
+            finally:
+                self._swapped(now)
+        else:
+            with self.model.disable_adapter():
+                yield self.scorer
+            self._require_gradients()
 
     def autocast(self) -> torch.autocast:
         """Compute in the configured precision; trained weights are float32 throughout."""
@@ -124,13 +132,29 @@ class Policy:
             TrainingError: the folder is of another model or other settings.
         """
         names = set(self._held)
-        for name, tensor in _read(folder, self._parameters.method, self._adapters()):
+        for name, tensor in read_weights(folder, self._parameters.method, self._adapters()):
             if name in names:
                 names.discard(name)
                 self.assign(self._held[name], tensor, name)
         if names:
             some = ", ".join(sorted(names)[:3])
             raise TrainingError(f"{folder}: lacks {len(names)} of the trained weights ({some} …); is it of this model?")
+
+    def begin_with(self, folder: Path) -> None:
+        """Read what `save` wrote, as the weights that training starts from; raises as `load` does."""
+        self.load(folder)
+        if self._has_reference and self._parameters.method == "lora":
+            self._start = {name: parameter.detach().clone() for name, parameter in self._held.items()}
+
+    def _swapped(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Put weights in the place of others, which are given back."""
+        before = {name: self._held[name].detach().clone() for name in weights}
+        for name, value in weights.items():
+            self._held[name].detach().copy_(value)
+        for module in self.scorer.modules():
+            if isinstance(module, FSDPModule):
+                module.reshard()  # what it gathered is of the weights before
+        return before
 
     def assign(self, target: Tensor, value: Tensor, name: str) -> None:
         """Copy a whole tensor into a parameter, or into a tensor shaped and sharded like one."""
@@ -152,25 +176,29 @@ class Policy:
 
     def _save_adapters(self, folder: Path, weights: Mapping[str, Tensor]) -> None:
         for adapter in self._adapters():
-            place = folder if adapter == _SHARED else folder / adapter
+            place = folder if adapter == SHARED else folder / adapter
             place.mkdir(parents=True, exist_ok=True)
             settings = copy.copy(self.model.peft_config[adapter])
             settings.inference_mode = True
             settings.save_pretrained(place)
-            own = {_without_adapter(name): held for name, held in weights.items() if _adapter_in(name) == adapter}
+            own = {without_adapter(name): held for name, held in weights.items() if adapter_in(name) == adapter}
             save_file(own, place / "adapter_model.safetensors", metadata={"format": "pt"})
 
     def _adapters(self) -> tuple[str, ...]:
-        return ROLES if self._parameters.separate else (_SHARED,)
+        return ROLES if self._parameters.separate else (SHARED,)
+
+    def _placed(self, model: nn.Module, config: TrainConfig) -> nn.Module:
+        """In its precision before it is moved: frozen weights need no float32 masters, nor room for them."""
+        # FSDP2 wants one dtype, and casts by itself.
+        whole = config.parameters.method == "full" or self.is_sharded
+        return model.to(torch.float32 if whole else self.precision).to(self._processes.device)
 
     def _adapted(self, model: nn.Module, config: TrainConfig) -> nn.Module:
         settings = config.parameters
         if settings.method == "full":
-            return model.float().requires_grad_(True)
+            return model.requires_grad_(True)
         from peft import LoraConfig, get_peft_model  # full training does without it
 
-        # Frozen weights need no float32 masters. FSDP2 wants one dtype, and casts by itself.
-        model.to(torch.float32 if self.is_sharded else self.precision)
         targets = settings.targets if isinstance(settings.targets, str) else list(settings.targets)
         lora = LoraConfig(
             r=settings.rank,
@@ -213,7 +241,7 @@ class Policy:
     def _holdings(self) -> dict[str, Tensor]:
         if self._parameters.method == "full":
             return dict(self.base.named_parameters())
-        return {name: held for name, held in self.model.named_parameters() if _adapter_in(name) is not None}
+        return {name: held for name, held in self.model.named_parameters() if adapter_in(name) is not None}
 
     def _require_gradients(self) -> None:
         # Switching adapters freezes the others, whose gradients are still to be summed, clipped and applied.
@@ -227,43 +255,6 @@ def full_tensor(tensor: Tensor) -> Tensor:
     if isinstance(found, DTensor):
         found = found.full_tensor()
     return found.to("cpu", copy=True).contiguous()
-
-
-def _read(folder: Path, method: str, adapters: tuple[str, ...]) -> Iterator[tuple[str, Tensor]]:
-    """Names and tensors of an exported folder, one file at a time."""
-    if method == "full":
-        files = sorted(folder.glob("*.safetensors"))
-        if not files:
-            raise TrainingError(f"{folder}: holds no weights (*.safetensors)")
-        for path in files:
-            yield from load_file(path).items()
-        return
-    for adapter in adapters:
-        path = (folder if adapter == _SHARED else folder / adapter) / "adapter_model.safetensors"
-        if not path.exists():
-            raise TrainingError(f"{path}: is missing; was it written with the same `parameters` settings?")
-        for name, tensor in load_file(path).items():
-            parts = name.split(".")
-            parts.insert(_lora_part(parts) + 1, adapter)
-            yield ".".join(parts), tensor
-
-
-def _adapter_in(name: str) -> str | None:
-    """The adapter that a parameter belongs to, by its name in peft's model; None if to no adapter."""
-    parts = name.split(".")
-    place = _lora_part(parts)
-    return parts[place + 1] if 0 <= place < len(parts) - 1 else None
-
-
-def _without_adapter(name: str) -> str:
-    """The name of an adapter's parameter in a file."""
-    parts = name.split(".")
-    del parts[_lora_part(parts) + 1]
-    return ".".join(parts)
-
-
-def _lora_part(parts: list[str]) -> int:
-    return next((place for place, part in enumerate(parts) if part.startswith("lora_")), -1)
 
 
 def _recompute_activations(model: Any) -> None:

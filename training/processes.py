@@ -105,12 +105,17 @@ class Processes:
         """Add up the gradients of all processes, once, after all micro-batches.
 
         Parameters without a gradient here may have one elsewhere (an adapter whose role had no row here), so all take
-        part. Wrapping the model to reduce during the backward pass would demand equally many passes everywhere.
+        part; those without one anywhere keep none, since a gradient of zero moves them by their momentum. Wrapping the
+        model to reduce during the backward pass would demand equally many passes everywhere.
         """
         if self.count == 1:
             return
+        trained = list(parameters)
+        there = self.gather([[parameter.grad is not None for parameter in trained]])
         bucket: list[Tensor] = []
-        for parameter in parameters:
+        for parameter, has_gradient in zip(trained, map(any, zip(*there, strict=True)), strict=True):
+            if not has_gradient:
+                continue
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
             bucket.append(parameter.grad)

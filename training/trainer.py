@@ -27,7 +27,7 @@ from . import checkpoint
 from .batches import Batch, MicroBatch, collate, plan
 from .config import TrainConfig
 from .loss import Surrogate, TokenTerms, imitation, surrogate
-from .memory import is_out_of_memory, memory_limit, peak_memory, reset_peak_memory
+from .memory import enough_for, is_out_of_memory, memory_limit, peak_memory, reset_peak_memory
 from .metrics import StepMetrics
 from .optimizer import Optimizer
 from .policy import Policy
@@ -61,11 +61,13 @@ class Trainer:
 
         Raises:
             TrainingError: the settings do not suit the model or the machine.
+            MemoryLimitError: the device's memory does not hold the model.
         """
         self.config = config
         self.processes = Processes(config.compute.device)
         torch.manual_seed(config.seed)
-        self.policy = Policy(model, config, self.processes)
+        with enough_for("the model's weights", config):
+            self.policy = Policy(model, config, self.processes)
         self._tokenizer, self._pad_id = tokenizer, pad_id
         self._optimizer = Optimizer(self.policy, config)
         self.steps_done = 0
@@ -182,7 +184,8 @@ class Trainer:
             for _ in range(epochs if work.computed else 0):
                 self._optimizer.clear()
                 tallies.append(self._gradients(work, loss))
-                norm = self._optimizer.apply()
+                with enough_for("the optimizer's moments", self.config):
+                    norm = self._optimizer.apply()
                 updated = updated and math.isfinite(norm)
         finally:
             self.policy.base.eval()

@@ -65,6 +65,21 @@ def resumed(trainer, name, out):
     return [here["grad_norm"], there["grad_norm"]]
 
 
+def idle_adapter_moved():
+    """How far a role's adapter moves in steps that have none of its rows, after one that has."""
+    trainer = Trainer(tiny_llama(), config(parameters={"method": "lora", "separate": True}))
+    rank, count = trainer.processes.rank, trainer.processes.count
+    trainer.step(some_rows()[rank::count])
+    before = trainer.policy.weights()
+    for seed in range(3):
+        trainer.step([row for row in some_rows(seed=seed) if row.role == "act"][rank::count])
+    after = trainer.policy.weights()
+    return {
+        role: max(float((after[name] - before[name]).abs().max()) for name in before if f".{role}." in name)
+        for role in ("act", "rehearse")
+    }
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     out = Path(sys.argv[1])
@@ -73,6 +88,7 @@ if __name__ == "__main__":
         results[name], trainer = train(name, out)
         if name.startswith("sharded"):
             results[f"{name}, resumed"] = resumed(trainer, name, out)
+    results["idle"] = idle_adapter_moved()
     if trainer.processes.is_main:
         (out / "told.json").write_text(json.dumps(results))
     trainer.processes.wait()

@@ -68,6 +68,13 @@ def test_a_sharded_run_goes_on_from_its_checkpoint(name, two_processes):
 
 
 @pytest.mark.slow
+def test_the_adapter_of_a_role_without_rows_rests_in_all_processes(two_processes):
+    _, told = two_processes
+    assert told["idle"]["rehearse"] == 0.0
+    assert told["idle"]["act"] > 0.0
+
+
+@pytest.mark.slow
 def test_sharding_changes_nothing_but_where_weights_lie(two_processes):
     there, told = two_processes
     assert told["sharded"][0]["grad_norm"] == pytest.approx(told["full"][0]["grad_norm"], rel=1e-5)

@@ -204,6 +204,22 @@ def test_staleness_is_how_many_updates_ago_rows_were_sampled():
     assert made.step(some_rows()).staleness == 2.0
 
 
+@pytest.mark.parametrize("separate", [False, True])
+def test_a_policy_is_held_to_the_adapters_that_it_began_with(tmp_path, separate):
+    parameters = {"method": "lora", "separate": separate}
+    warm = trainer(parameters=parameters)
+    warm.imitate(some_rows())
+    warm.export(tmp_path)
+    kl = {}
+    for way in ("from the model", "from the warm-up"):
+        begun = trainer(parameters=parameters, loss={"kl": 0.1})
+        (begun.policy.load if way == "from the model" else begun.policy.begin_with)(tmp_path)
+        kl[way] = [{role: found.kl for role, found in begun.step(some_rows()).roles.items()} for _ in range(2)]
+    assert all(found > 1e-3 for found in kl["from the model"][0].values())
+    assert kl["from the warm-up"][0] == pytest.approx(dict.fromkeys(("act", "rehearse"), 0.0), abs=1e-9)
+    assert all(found > 1e-6 for found in kl["from the warm-up"][1].values())
+
+
 def test_imitation_makes_completions_likelier_whatever_their_advantage():
     made = trainer()
     rows = [replace(row, advantage=0.0) for row in some_rows()]
@@ -321,6 +337,23 @@ def test_running_out_of_memory_names_the_setting_to_change(changes, advice, monk
     monkeypatch.setattr(made.policy.scorer, "forward", fail)
     with pytest.raises(MemoryLimitError, match=advice):
         made.step(some_rows())
+
+
+@pytest.mark.parametrize(
+    ("changes", "advice"),
+    [({}, "parameters.method to lora"), ({"parameters": {"method": "lora"}}, "compute.precision to bf16")],
+)
+@pytest.mark.parametrize(
+    ("place", "named"), [((torch.nn.Module, "to"), "the model's weights"), ((torch.optim.AdamW, "step"), "moments")]
+)
+def test_memory_that_no_micro_batch_takes_may_run_out_too(monkeypatch, changes, advice, place, named):
+    def fail(*_, **__):
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    model = tiny_llama()
+    monkeypatch.setattr(*place, fail)
+    with pytest.raises(MemoryLimitError, match=f"{named}: set {advice}"):
+        Trainer(model, config(**changes)).step(some_rows())
 
 
 def test_a_real_failure_to_allocate_is_told_apart_from_other_errors():
