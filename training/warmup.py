@@ -29,7 +29,19 @@ from .tasks.words import details, request_of
 from .tokens import ChatTokens
 from .trajectory import Trajectory
 
-__all__ = ["demonstrate", "recorded_rows", "witness_rows", "worked_example"]
+__all__ = [
+    "UnfitWitnessError",
+    "answers_to",
+    "demonstrate",
+    "recorded_rows",
+    "witness_rows",
+    "worked_example",
+    "written",
+]
+
+
+class UnfitWitnessError(TrainingError):
+    """A task's witness cannot be played within the limits of rollouts, or does not say all that is to be said."""
 
 
 async def demonstrate(case: Case, source: RolloutSource, tokens: ChatTokens) -> Trajectory:
@@ -41,10 +53,11 @@ async def demonstrate(case: Case, source: RolloutSource, tokens: ChatTokens) -> 
         tokens: of the model that is to learn.
 
     Raises:
-        TrainingError: the task has no witness, or it does not lead to its end within the limits.
+        UnfitWitnessError: the task has no witness, or it does not lead to its end within the limits.
+        TrainingError: the rendering does not go with the model or the format.
     """
     if case.task.witness is None:
-        raise TrainingError(f"task {case.name!r} has no witness to learn from")
+        raise UnfitWitnessError(f"task {case.name!r} has no witness to learn from")
     start = start_state(case.environment, case.task)
     trajectory = Trajectory(case.name, 0, "train")
     stage = Stage(case.environment, case.task, start)
@@ -53,18 +66,22 @@ async def demonstrate(case: Case, source: RolloutSource, tokens: ChatTokens) -> 
     player = Player(case.task, case.tools, stage, script, teacher, source.config, trajectory, (0,), "warm-up")
     await player.play()
     if trajectory.ending != "answered":
-        raise TrainingError(f"task {case.name!r}: its witness ends with {trajectory.ending}; raise rollout limits")
+        raise UnfitWitnessError(f"task {case.name!r}: its witness ends with {trajectory.ending}; raise rollout limits")
     trajectory.reward = 1.0
     return trajectory
 
 
 async def witness_rows(cases: Sequence[Case], source: RolloutSource, tokens: ChatTokens) -> list[Row]:
-    """Rows of both roles from the witnesses of tasks; tasks whose witness does not fit the limits give none."""
+    """Rows of both roles from the witnesses of tasks; tasks whose witness does not fit the limits give none.
+
+    Raises:
+        TrainingError: the rendering does not go with the model or the format.
+    """
     rows: list[Row] = []
     for case in cases:
         try:
             rows += (await demonstrate(case, source, tokens)).rows()
-        except TrainingError:
+        except UnfitWitnessError:
             continue
     return rows
 
@@ -111,6 +128,18 @@ async def worked_example(case: Case, form: ToolFormat) -> tuple[Message, ...]:
     return dialogue(case.task.instruction, steps, form=form, answer=case.task.answer)
 
 
+def answers_to(task: Task) -> list[str]:
+    """What the user is told at the end of each of their turns; none where the task does not say it turn by turn."""
+    told = task.answer.split("\n") if task.follow_ups else [task.answer]
+    return told if len(told) == len(task.follow_ups) + 1 else []
+
+
+def written(request: Request, text: str, tokens: ChatTokens) -> Completion:
+    """A completion that says `text`, in the tokens of a model."""
+    prompt = request.prompt_ids or tuple(tokens.encode(request.messages or (), request.tools))
+    return Completion(text, (*tokens.tokens(text), tokens.end_id), prompt_ids=prompt)
+
+
 class _Teacher:
     """Writes what the witness does, and what the environment truly answers."""
 
@@ -121,15 +150,12 @@ class _Teacher:
         self._tokens = tokens
         self._left = list(task.witness or ())
         self._turn = 0
-        told = task.answer.split("\n") if task.follow_ups else [task.answer]
-        self._answers = told if len(told) == len(task.follow_ups) + 1 else []
-        self._waiting: list[ToolCall] = []
+        self._answers = answers_to(task)
 
     async def ask(self, role: Role, request: Request, *, order: tuple[int, ...]) -> Completion:  # noqa: ARG002
         """The teacher's words, in the tokens of the model."""
         text = self._act() if role == "act" else self._script.write_response(self._truth())
-        prompt = request.prompt_ids or tuple(self._tokens.encode(request.messages or (), request.tools))
-        return Completion(text, (*self._tokens.tokens(text), self._tokens.end_id), prompt_ids=prompt)
+        return written(request, text, self._tokens)
 
     def away(self) -> AbstractContextManager[None]:
         """Nobody waits."""
@@ -141,7 +167,9 @@ class _Teacher:
             made = substitute(step.arguments, [record.result for record in self._stage.calls], self._stage.state)
             return self._script.write_act(ToolCall(step.tool, made))
         if self._turn >= len(self._answers):
-            raise TrainingError(f"task {self._task.id!r} does not say what is answered in its turn {self._turn + 1}")
+            raise UnfitWitnessError(
+                f"task {self._task.id!r} does not say what is answered in its turn {self._turn + 1}"
+            )
         self._turn += 1
         return self._script.write_act(None, self._answers[self._turn - 1])
 
@@ -176,8 +204,8 @@ def _recorded(
 
 
 def _row(name: str, role: Role, request: Request, text: str, tokens: ChatTokens, turn: int) -> Row:
-    prompt = request.prompt_ids or tuple(tokens.encode(request.messages or (), request.tools))
-    return Row(name, 0, role, prompt, (*tokens.tokens(text), tokens.end_id), reward=1.0, turn=turn)
+    made = written(request, text, tokens)
+    return Row(name, 0, role, made.prompt_ids or (), made.token_ids or (), reward=1.0, turn=turn)
 
 
 def _episodes(fixtures: Sequence[Fixture]) -> dict[str, list[Fixture]]:

@@ -4,6 +4,7 @@ from ..trajectory import Ending, Trajectory, Turn, rows_of
 from .collect import Case, RolloutSource
 from .lockstep import LockStep
 from .schedule import source_of
+from .scripts import Script
 from .stage import Stage, ToolClient, ToolClients
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Ending",
     "LockStep",
     "RolloutSource",
+    "Script",
     "Stage",
     "ToolClient",
     "ToolClients",

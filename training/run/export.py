@@ -62,6 +62,7 @@ def export(job: Job, target: Path, *, step: int | None = None, role: Role = "reh
     about = {
         "tool_format": rollout.format,
         "style": rollout.style,
+        "rendering": job.config.rendering,
         "rehearsal": {
             "style": rollout.style,
             "examples": rollout.recorded,

@@ -2,7 +2,7 @@
 
 The calls are those of validation tasks' solutions, answered by the environment's ladder where a recording or a rule
 speaks; a twin of a real server so stands in for that server's own recordings. Each call is put to the policy alone,
-with the world and the history that truly preceded it (the open loop), in the prompts that serving uses.
+with the world and the history that truly preceded it (the open loop), as training puts calls to it.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from typing import Final
 
 from envace_sdk.errors import EnvaceError, MalformedResponseError
 from envace_sdk.evaluate import Episode, Exam, FidelityReport, Played, examine
-from envace_sdk.models import Request, Sampling
+from envace_sdk.models import Completion, Request, Sampling
 from envace_sdk.rehearse import Environment
-from envace_sdk.rehearse.prompting import RehearsalPrompts
-from envace_sdk.roles import RESPONSE, Step, parse_response, response_schema
+from envace_sdk.roles import RESPONSE, response_schema
+from envace_sdk.roles.stream import Parsed
 from envace_sdk.tasks import start_state
 from envace_sdk.tasks.witness import substitute
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import ToolCall, ToolResult
 
 from ..grounding import EVIDENCE
-from ..rollout import Case, Stage
+from ..rollout import Case, RolloutSource, Script, Stage
+from ..tokens import ChatTokens
+from ..warmup import answers_to, written
 from .live import Live
 
 __all__ = ["RoleFidelity", "role_fidelity"]
@@ -71,17 +73,19 @@ async def role_fidelity(
         cases: whose calls.
         live: the policy.
         temperature: of sampling.
-        constrained: hold the answers to the tools' schemas while they are decoded, as is done where a model is served,
-            and not in rollouts, where the policy must learn to write them.
+        constrained: ask as where a model is served: in prompts of the rehearsing role's own, whatever the rendering,
+            and with answers held to the tools' schemas while they are decoded. In rollouts they are not held to them,
+            since the policy must learn to write them.
 
     Raises:
         ModelError: the model cannot be run.
     """
     limits = live.config.rollout.rehearse
     sampling = Sampling(limits.max_tokens, temperature, seed=live.config.seed)
+    source = live.serving if constrained else live.source
     asked: list[_Asked] = []
     for case in cases:
-        asked += await _asked(case, live.source.prompts(case.environment), sampling, constrained=constrained)
+        asked += await _asked(case, source, live.tokens, sampling, constrained=constrained)
     completions = await live.models["rehearse"].complete([one.request for one in asked])
     reports: dict[str, FidelityReport] = {}
     readable = total = 0
@@ -94,12 +98,7 @@ async def role_fidelity(
         ]
         if not own:
             continue
-        answers = {
-            (one.fixture.episode, one.fixture.position): _played(one, completion.text)
-            if completion.finish_reason == "stop"
-            else Played.miss("it was cut off")
-            for one, completion in own
-        }
+        answers = {(one.fixture.episode, one.fixture.position): one.played(completion) for one, completion in own}
         episodes: dict[str, list[Fixture]] = {}
         for one, _ in own:
             episodes.setdefault(one.fixture.episode, []).append(one.fixture)
@@ -119,36 +118,57 @@ class _Asked:
     environment: Environment
     fixture: Fixture
     request: Request
+    script: Script
+    """Who reads the answer."""
+
+    def played(self, completion: Completion) -> Played:
+        if completion.finish_reason != "stop":
+            return Played.miss("it was cut off")
+        try:
+            result = self.script.read(completion, self.environment.toolset[self.fixture.call.name])
+        except MalformedResponseError as error:
+            return Played.miss(str(error))
+        return Played(result, "model")
 
 
-async def _asked(case: Case, prompts: RehearsalPrompts, sampling: Sampling, *, constrained: bool) -> list[_Asked]:
+async def _asked(
+    case: Case, source: RolloutSource, tokens: ChatTokens, sampling: Sampling, *, constrained: bool
+) -> list[_Asked]:
     """The calls of a case's witness that something is known about, and how the policy is asked them."""
     stage = Stage(case.environment, case.task, start_state(case.environment, case.task))
+    script = source.script(case, list(case.tools.values()))
+    script.user(case.task.instruction)
+    waiting = list(zip(answers_to(case.task), case.task.follow_ups, strict=False))
     found: list[_Asked] = []
-    history: list[Step] = []
+    turn = 0
     for step in case.task.witness or ():
+        while turn < step.turn and waiting:
+            answer, said = waiting.pop(0)
+            _act(script, None, answer, tokens)
+            script.user(said)
+            turn += 1
         try:
             arguments = substitute(step.arguments, [record.result for record in stage.calls], stage.state)
             call, before = ToolCall(step.tool, arguments), stage.state
             truth = await stage.rehearse(call)
         except EnvaceError:
             break
+        _act(script, call, "", tokens)
+        tool = case.environment.toolset[call.name]
+        request = replace(script.rehearse(tool, call, before, 0), sampling=sampling)
+        if constrained:
+            request = replace(request, schema=response_schema(tool), wrap=RESPONSE)
         if truth.layer in EVIDENCE:
-            tool = case.environment.toolset[call.name]
-            request = Request(prompts.messages(tool, call, before, history), sampling=sampling)
-            if constrained:
-                request = replace(request, schema=response_schema(tool), wrap=RESPONSE)
-            found.append(_Asked(case.environment, Fixture(call, truth.result, case.name, len(found)), request))
-        history.append((call, truth.result))
+            fixture = Fixture(call, truth.result, case.name, len(found))
+            found.append(_Asked(case.environment, fixture, request, script))
+        script.responded(call, truth.result)
     return found
 
 
-def _played(one: _Asked, text: str) -> Played:
-    try:
-        result = parse_response(text, one.environment.toolset[one.fixture.call.name])
-    except MalformedResponseError as error:
-        return Played.miss(str(error))
-    return Played(result, "model")
+def _act(script: Script, call: ToolCall | None, answer: str, tokens: ChatTokens) -> None:
+    """Have the acting role do as the witness does."""
+    made = written(script.act(0), script.write_act(call, answer), tokens)
+    script.acted(made, Parsed((), answer) if call is None else Parsed((call,)))
 
 
 def _environments(cases: Sequence[Case]) -> Iterator[Environment]:

@@ -17,6 +17,7 @@ from ..rewards import Rewarder
 from ..rollout import RolloutSource
 from ..rollout_config import RoleLimits, RolloutConfig
 from ..rows import ROLES, Role
+from ..segments import Rendering
 from ..tokens import ModelTokens
 from ..trainer import Trainer
 from ..vllm import Link
@@ -71,14 +72,18 @@ class Live:
         self.parameters: int = sum(held.numel() for held in model.parameters())
         self.trainer = Trainer(model, config, tokenizer=self.tokenizer, pad_id=self.tokenizer.pad_token_id or 0)
         if weights is not None and not is_whole:
-            self.trainer.policy.load(weights)
+            self.trainer.policy.begin_with(weights)
         words = TransformersModel(self.trainer.model, self.tokenizer, name=f"the tokenizer of {place}")
         self.tokens = ModelTokens(words)
         server = config.rollout.server
         self._link = None if server is None else Link(self.trainer, words, config, server, place)
         self.models: Mapping[Role, ChatModel] = self._own_models() if self._link is None else self._link.models
         self._rewarder = Rewarder.load(config.rewards)
-        self.source = self._source(config.rollout, config.seed)
+        self.source = self._source(config.rollout, config.seed, config.rendering)
+        self.serving = self.source
+        if config.rendering == "stream":
+            self.serving = self._source(config.rollout, config.seed, "split")
+        """Whose prompts the rehearsing role has where the model is served, which tells it of no user."""
 
     def evaluating(self, samples: int, temperature: float) -> RolloutSource:
         """Rollouts to measure with: so many attempts at a task, at a temperature."""
@@ -86,7 +91,8 @@ class Live:
         limits: dict[str, RoleLimits] = {
             role: RoleLimits(max_tokens=rollout.limits(role).max_tokens, temperature=temperature) for role in ROLES
         }
-        return self._source(rollout.model_copy(update={"group": samples, **limits}), self.config.seed + 1)
+        measuring = rollout.model_copy(update={"group": samples, **limits})
+        return self._source(measuring, self.config.seed + 1, self.config.rendering)
 
     async def publish(self) -> None:
         """Have rollouts sampled with the weights as they are; all processes take part.
@@ -108,7 +114,7 @@ class Live:
         made = {role: _RoleModel(self.trainer, self.tokenizer, role, lock, self.config.batch_size) for role in roles}
         return {role: made.get(role, made["act"]) for role in ROLES}
 
-    def _source(self, rollout: RolloutConfig, seed: int) -> RolloutSource:
+    def _source(self, rollout: RolloutConfig, seed: int, rendering: Rendering) -> RolloutSource:
         one = self.models["act"]
         models = one if one is self.models["rehearse"] else self.models
         return RolloutSource(
@@ -117,7 +123,7 @@ class Live:
             self._rewarder,
             examples=self._examples,
             seed=seed,
-            rendering=self.config.rendering,
+            rendering=rendering,
             tokens=self.tokens,
         )
 

@@ -9,6 +9,7 @@ from envace_sdk.errors import TrainingError
 from envace_sdk.models import Message
 from envace_sdk.roles import tool_format
 
+from ..rollout import RolloutSource
 from ..rows import ROLES, Row
 from ..warmup import recorded_rows, witness_rows, worked_example
 from .live import Live
@@ -19,7 +20,8 @@ __all__ = ["batch", "demonstrations", "examples"]
 
 
 async def demonstrations(material: Material, live: Live, note: Callable[[str], None] = lambda _: None) -> list[Row]:
-    """Rows of both roles as they should be played; from training tasks, and from recordings if so configured.
+    """Rows of both roles as they should be played; from training tasks, and if so configured from recordings of their
+    toolsets.
 
     Args:
         material: the tasks.
@@ -29,10 +31,10 @@ async def demonstrations(material: Material, live: Live, note: Callable[[str], N
     Raises:
         TrainingError: no witness fits the limits of rollouts, and nothing is recorded.
     """
-    rows = await witness_rows(material.cases["train"], live.source, live.tokens)
-    if live.config.warmup.recordings:
-        for environment in material.environments:
-            rows += recorded_rows(environment, live.source, live.tokens)
+    rows = await _rows(material, live, live.source)
+    if live.serving is not live.source:
+        # What is learned in a stream is served in prompts of its own, which are to be known too.
+        rows += [row for row in await _rows(material, live, live.serving) if row.role == "rehearse"]
     limits = {role: live.config.rollout.limits(role).max_tokens for role in ROLES}
     fitting = [row for row in rows if len(row.completion_ids) <= limits[row.role]]
     if not fitting:
@@ -49,6 +51,14 @@ async def demonstrations(material: Material, live: Live, note: Callable[[str], N
                 f"and left out; the longest has {max(long)} tokens"
             )
     return fitting
+
+
+async def _rows(material: Material, live: Live, source: RolloutSource) -> list[Row]:
+    rows = await witness_rows(material.cases["train"], source, live.tokens)
+    if live.config.warmup.recordings:
+        for environment in material.trained_on:
+            rows += recorded_rows(environment, source, live.tokens)
+    return rows
 
 
 def batch(rows: Sequence[Row], step: int, count: int, seed: int) -> list[Row]:
