@@ -1,11 +1,16 @@
-"""Files that are there as a whole, or as they were."""
+"""Files that are there as a whole, or as they were; and paths that hold from anywhere."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-__all__ = ["write_whole"]
+__all__ = ["absolute", "write_whole"]
+
+
+def absolute(place: str) -> str:
+    """A path of something that is there, from the root; anything else, such as a name or a URL, as it is."""
+    return str(Path(place).absolute()) if Path(place).exists() else place
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

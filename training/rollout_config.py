@@ -35,9 +35,9 @@ class RoleLimits(Section):
     max_tokens: int = Field(256, ge=1)
     """The longest completion."""
     temperature: float = Field(1.0, ge=0)
-    """Of sampling; training wants the one that `loss.temperature` names."""
+    """Of sampling: of a role that is trained, the one that `loss.temperature` names."""
     top_p: float = Field(1.0, gt=0, le=1)
-    """Below 1 the sampler's log-probabilities are not those of what it drew from; for evaluation only."""
+    """1 for a role that is trained: below, the sampler's log-probabilities are not those of what it drew from."""
 
 
 class ScheduleConfig(Section):

@@ -166,6 +166,7 @@ def test_a_judge_that_cannot_be_read_is_asked_again_and_one_that_never_can_masks
     model, judge = judge_of("Well, yes.", Completion(holds(True), finish_reason="length"), retries=1)
     (trajectory,) = rollout(says_in_order(*SAYS_DONE), judge=judge, made=task(**JUDGED))
     assert "judge" in trajectory.masked
+    assert not trajectory.solved, "whether it is, nobody can say"
     assert {row.weight for row in trajectory.rows()} == {0.0}
 
 

@@ -2,17 +2,23 @@
 
 import asyncio
 import json
+import shutil
 import signal
+from dataclasses import replace
+from pathlib import Path
 
 import lamp_world
 import pytest
 from envace_sdk.training import checkpoint
 from envace_sdk.training.metrics import read_metrics
+from envace_sdk.training.rollout import RolloutSource
 from envace_sdk.training.run import Job, Stop, export, train
-from envace_sdk.training.run.command import run_eval
+from envace_sdk.training.run.command import run_eval, run_train
+from envace_sdk.training.run.estimate import estimate
 from envace_sdk.training.run.fidelity import role_fidelity
 from envace_sdk.training.run.live import Live
 from envace_sdk.training.run.report import write_report
+from envace_sdk.training.run.warm import demonstrations
 from envace_sdk.training.tokens import ModelTokens
 from served import http_server
 from transformers import AutoModelForCausalLM
@@ -57,7 +63,9 @@ def test_a_run_warms_up_measures_and_takes_its_steps(done):
 def test_what_is_measured_is_said_before_it_is(done):
     _, watch = done
     assert sum(note.startswith("timing the first update") for note in watch.notes) == 1
-    assert [note for note in watch.notes if note.startswith("measuring on validation tasks: ")] == [watch.notes[-1]] * 3
+    assert [note for note in watch.notes if note.startswith("measuring on 4 validation tasks: ")] == [
+        watch.notes[-1]
+    ] * 3
 
 
 @pytest.mark.parametrize("moment", [("warm-up", 3), ("training", 1), ("training", 3)])
@@ -162,6 +170,34 @@ def test_rehearsals_are_measured_at_the_temperature_that_was_asked_for_and_held_
     assert {request.wrap for request in listener.asked} == {RESPONSE if constrained else ("", "")}
 
 
+class Taught:
+    """Answers every prompt as the warm-up does, and knows no others."""
+
+    def __init__(self, rows, live):
+        self._answers = {row.prompt_ids: row.completion_ids for row in rows if row.role == "rehearse"}
+        self._live = live
+
+    async def complete(self, requests):
+        prompts = [one.prompt_ids or tuple(self._live.tokens.encode(one.messages)) for one in requests]
+        return [Completion(self._live.tokenizer.decode(self._answers[one][:-1])) for one in prompts]
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize("rendering", ["split", "stream"])
+def test_rehearsals_are_measured_in_prompts_that_the_warm_up_has_taught(tmp_path, rendering, constrained):
+    job = lamp_world.job(tmp_path, rendering=rendering)
+    live = Live(job.place, job.config)
+    cases = job.material.chosen("validation", 4, 0)
+
+    async def measured():
+        taught = Taught(await demonstrations(job.material, live), live)
+        live.models = {"act": taught, "rehearse": taught}
+        return await role_fidelity(cases, live, temperature=0.0, constrained=constrained)
+
+    found = asyncio.run(measured())
+    assert (found.fidelity, found.readable, found.calls) == (1.0, 1.0, 4)
+
+
 def test_answers_held_to_their_schemas_can_be_measured_too(done):
     job, _ = done
     how = {"split": "validation", "tasks": 2, "samples": 1, "temperature": 0.0, "step": None, "untrained": False}
@@ -196,7 +232,7 @@ def test_held_out_tasks_can_be_tried_on_a_server(done):
 def test_attempts_that_a_server_did_not_answer_are_no_failures(done):
     job, _ = done
     how = {"split": "validation", "tasks": 2, "samples": 1, "temperature": 0.0, "step": None, "untrained": False}
-    with pytest.raises(TrainingError, match="2 of 2 attempts could not be made, so there is no score"):
+    with pytest.raises(TrainingError, match="there is no score: 2 of 2 attempts could not be made"):
         run_eval(job.directory, **how, servers=[("lamps", "http://127.0.0.1:9/mcp")])
     with pytest.raises(TrainingError, match="the run has no toolset 'lambs'; it has lamps"):
         run_eval(job.directory, **how, servers=[("lambs", "http://127.0.0.1:9/mcp")])
@@ -210,6 +246,106 @@ def test_a_run_is_calibrated_against_a_server_every_so_many_steps(tmp_path):
         assert run(job)
     sources = {step: {one["source"] for one in found} for step, found in job.samples(4)}
     assert sources == {1: {"train"}, 2: {"real"}, 3: {"train"}, 4: {"real"}}
+
+
+class StoppedWhileMeasuring(Watched):
+    """Requests the stop when a measurement begins, the given one."""
+
+    def __init__(self, number, stop):
+        super().__init__()
+        self._left, self._stop = number, stop
+
+    def note(self, text):
+        super().note(text)
+        self._left -= text.startswith("measuring on ")
+        if not self._left:
+            self._stop.request()
+
+
+@pytest.mark.parametrize(("number", "step"), [(1, None), (2, 2), (3, 4)])
+def test_what_was_learned_before_a_measurement_is_not_lost_with_it(done, tmp_path, number, step):
+    alone, _ = done
+    job = lamp_world.job(tmp_path)
+    stop = Stop()
+    assert not run(job, StoppedWhileMeasuring(number, stop), stop)
+    assert checkpoint.latest(job.directory) == (None if step is None else checkpoint.folder_for(job.directory, step))
+    assert sum("eval/success" in values for values in read_metrics(job.directory)) == number - 1
+    assert run(Job.found(job.directory))
+    assert curve(job.directory) == curve(alone.directory)
+
+
+@pytest.fixture
+def again(done, tmp_path):
+    """A copy of the finished run."""
+    job, _ = done
+    return Path(shutil.copytree(job.directory, tmp_path / "run"))
+
+
+def test_a_run_goes_on_from_anywhere_with_its_own_settings_and_those_given_now(again, tmp_path, monkeypatch):
+    before = Job.found(again).config
+    file = tmp_path / "more.yaml"
+    file.write_text("preset: gpu-24gb\nsteps: 5\nevaluation: {every: 3}\n")
+    monkeypatch.chdir("/")
+    assert run_train([], file, {}, again, resume=True, dry_run=False)
+    changed = {"steps": 5, "evaluation": before.evaluation.model_copy(update={"every": 3})}
+    assert Job.found(again).config == before.model_copy(update=changed)
+    assert read_metrics(again)[-1]["step"] == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "says"),
+    [
+        ("model: other", {}, "the run trains"),
+        ("stepz: 5", {}, r"more\.yaml: stepz: there is no such setting"),
+        ("steps: 5", {"preset": "gpu-24gb"}, "--preset cannot change a run"),
+    ],
+)
+def test_what_a_run_cannot_go_on_with_is_said_and_nothing_is_changed(again, tmp_path, text, changes, says):
+    file = tmp_path / "more.yaml"
+    file.write_text(text)
+    kept = (again / "run.json").read_bytes()
+    with pytest.raises(TrainingError, match=says):
+        run_train([], file, changes, again, resume=True, dry_run=False)
+    assert (again / "run.json").read_bytes() == kept
+
+
+def test_a_dry_run_of_one_that_was_begun_trains_nothing(again):
+    kept = {path: path.stat().st_mtime_ns for path in again.rglob("*")}
+    assert run_train([], None, {"steps": 9}, again, resume=True, dry_run=True)
+    assert {path: path.stat().st_mtime_ns for path in again.rglob("*")} == kept
+
+
+def test_a_split_without_tasks_has_no_score(done):
+    job, _ = done
+    with pytest.raises(TrainingError, match="the run has no test tasks to measure on"):
+        run_eval(job.directory, split="test", tasks=4, samples=1, temperature=0.0, step=None, untrained=False)
+
+
+def test_without_validation_tasks_it_is_said_that_training_tasks_are_measured(tmp_path):
+    job = lamp_world.job(tmp_path, steps=1)
+    material = replace(job.material, cases={**job.material.cases, "validation": []})
+    watch = Watched()
+    assert run(replace(job, material=material), watch)
+    measured = [note for note in watch.notes if note.startswith("measuring on ")]
+    assert all("4 training tasks, since there are no validation tasks" in note for note in measured)
+    assert len(measured) == 2
+
+
+def test_the_cost_is_estimated_without_a_real_server(tmp_path):
+    rollout = {"schedule": {"source": "real"}, "real": {"lamps": "http://127.0.0.1:9/mcp"}}
+    job = lamp_world.job(tmp_path, rollout=rollout)
+    collected = []
+    collect = RolloutSource.collect
+
+    async def heard(self, *values, **named):
+        collected.extend(found := await collect(self, *values, **named))
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RolloutSource, "collect", heard)
+        asyncio.run(estimate(job))
+    assert {one.source for one in collected} == {"train"}
+    assert not any(one.masked for one in collected)
 
 
 def test_the_report_needs_nothing_else_and_escapes_what_the_model_says(done):

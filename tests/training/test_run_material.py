@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import pairwise
 from types import SimpleNamespace
 
-from envace_sdk.training.run.material import in_proportion, spread
+from envace_sdk.training.run.material import Material, in_proportion, spread
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,3 +61,11 @@ def test_templates_of_one_size_come_in_turn(size, seed):
 @given(SIZES, SEEDS)
 def test_a_few_cases_show_as_many_templates_as_they_can(sizes, seed):
     assert len(set(templates(spread(cases(sizes), len(sizes), seed)))) == len(sizes)
+
+
+def test_nothing_is_learned_of_toolsets_that_are_only_tested_on():
+    trained, held_back, without_tasks = (SimpleNamespace(name=name) for name in ("trained", "held back", "bare"))
+    own = {"train": [trained], "validation": [trained], "test": [trained, held_back]}
+    splits = {split: [SimpleNamespace(environment=one) for one in found] for split, found in own.items()}
+    material = Material((trained, held_back, without_tasks), splits, ())
+    assert [one.name for one in material.trained_on] == ["trained", "bare"]

@@ -4,11 +4,13 @@ import re
 import pytest
 from envace_sdk.training.config import presets
 from envace_sdk.training.rows import Row
-from envace_sdk.training.run.evaluation import pass_hat
+from envace_sdk.training.run.evaluation import Evaluation, pass_hat
+from envace_sdk.training.run.fidelity import RoleFidelity
 from envace_sdk.training.run.machine import model_place
 from envace_sdk.training.run.plots import plot
 from envace_sdk.training.run.settings import load_run_config, run_config
 from envace_sdk.training.run.warm import batch
+from envace_sdk.training.trajectory import Trajectory
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -56,17 +58,49 @@ def test_a_quantised_file_is_refused():
 
 
 def test_pass_hat_is_the_chance_that_all_of_k_attempts_succeed():
-    assert pass_hat([4, 2, 0], 4, 1) == pytest.approx((1 + 0.5 + 0) / 3)
-    assert pass_hat([4, 2, 0], 4, 2) == pytest.approx((1 + 1 / 6 + 0) / 3)
-    assert pass_hat([4, 3], 4, 4) == 0.5
-    assert pass_hat([], 4, 2) == 0.0
-    with pytest.raises(ValueError, match="k is 5"):
-        pass_hat([1], 4, 5)
+    assert pass_hat([(4, 4), (2, 4), (0, 4)], 1) == pytest.approx((1 + 0.5 + 0) / 3)
+    assert pass_hat([(4, 4), (2, 4), (0, 4)], 2) == pytest.approx((1 + 1 / 6 + 0) / 3)
+    assert pass_hat([(4, 4), (3, 4)], 4) == 0.5
+    assert pass_hat([(2, 2), (0, 1)], 2) == 1.0, "what was not tried twice says nothing of two attempts"
+    assert pass_hat([], 2) == 0.0
+    with pytest.raises(ValueError, match="k is 0"):
+        pass_hat([(1, 4)], 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"rollout": {"act": {"temperature": 0.7}}}, r"rollout\.act\.temperature is 0\.7 and loss\.temperature 1"),
+        ({"loss": {"temperature": 0.8}}, r"loss\.temperature 0\.8: what is learned must be what was sampled"),
+        ({"rollout": {"rehearse": {"top_p": 0.9}}}, r"rollout\.rehearse\.top_p is 0\.9"),
+        ({"rendering": "stream", "rollout": {"format": "openai"}}, "rendering: stream needs calls as text"),
+    ],
+)
+def test_settings_that_would_teach_another_policy_than_the_one_that_acts_are_refused(changes, says):
+    with pytest.raises(TrainingError, match=says):
+        run_config(changes)
+
+
+def test_a_role_that_is_not_trained_may_be_sampled_as_one_likes():
+    frozen = {"method": "lora", "separate": True, "frozen": ["rehearse"]}
+    assert run_config({"parameters": frozen, "rollout": {"rehearse": {"temperature": 0.0, "top_p": 0.9}}})
+
+
+def attempt(solved, masked=""):
+    return Trajectory("t/1", 0, "grounded", solved=solved, masked=masked)
+
+
+def test_attempts_that_could_not_be_made_are_no_failures_and_no_successes():
+    tried = [attempt(solved=True), attempt(solved=False, masked="the server is away")]
+    found = Evaluation({"t/1": 1, "t/2": 0}, {"t/1": 1, "t/2": 1}, 2, tried, RoleFidelity(0.0, 0.0, 0, {}))
+    assert found.success == 0.5
+    assert found.trouble == "1 of 2 attempts could not be made; the first, t/1: the server is away"
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=9), st.integers(2, 6))
 def test_pass_hat_falls_with_k(solved, k):
-    assert pass_hat(solved, 6, k) <= pass_hat(solved, 6, k - 1) + 1e-12
+    attempts = [(count, 6) for count in solved]
+    assert pass_hat(attempts, k) <= pass_hat(attempts, k - 1) + 1e-12
 
 
 def rows(acts, responses):

@@ -14,7 +14,7 @@ from rich.console import Console
 from envace_sdk.errors import TrainingError
 from envace_sdk.json import Json
 
-from ..config import merged
+from ..config import merged, read_mapping
 from ..processes import Processes
 from ..rollout_config import Source
 from ..rows import Role
@@ -67,7 +67,12 @@ def run_train(
     with Display(None if processes.is_main else Console(quiet=True)) as display, ExitStack() as ending:
         ending.callback(processes.leave)
         job = found or asyncio.run(_planned(sources, config, directory, processes, display))
+        if resume and dry_run:
+            display.note(_plan(job))
+            return True
         ready = ending.enter_context(served(job, processes, display))
+        if resume:
+            asyncio.run(processes.by_main(lambda: asyncio.to_thread(job.keep_settings)))
         if not resume:
             display.note(_plan(job))
             for line in asyncio.run(estimate(ready, display.note)).lines():
@@ -120,9 +125,6 @@ def run_eval(
             ready, split, tasks, samples, temperature, weights, source=source, constrained=constrained
         )
         found = asyncio.run(measuring)
-    if masked := [one for one in found.trajectories if one.masked]:
-        made = f"{len(masked)} of {len(found.trajectories)} attempts could not be made"
-        raise TrainingError(f"{made}, so there is no score; the first, {masked[0].task}: {masked[0].masked}")
     scores = {name.removeprefix("eval/"): value for name, value in found.as_flat().items()}
     return {
         "run": str(directory),
@@ -174,16 +176,28 @@ async def evaluated(
     source: Source = "grounded",
     constrained: bool = False,
 ) -> Evaluation:
-    """Weights of a run, by default the model's own, on tasks of a split. Raises: ModelError."""
+    """Weights of a run, by default the model's own, on tasks of a split.
+
+    Raises:
+        TrainingError: there are no such tasks, or an attempt could not be made; ModelError: the model cannot be run.
+    """
+    cases = job.material.chosen(split, tasks, job.config.seed)
+    if not cases:
+        raise TrainingError(
+            f"the run has no {split} tasks to measure on: its templates are too few, or tasks.shares and "
+            "tasks.prompt_tokens leave none"
+        )
     live = Live(job.place, job.config, weights, examples=await examples(job.material, job.config))
     try:
-        cases = job.material.chosen(split, tasks, job.config.seed)
         await live.publish()
-        return await evaluate(
+        found = await evaluate(
             cases, cases, live, samples=samples, temperature=temperature, source=source, constrained=constrained
         )
     finally:
         await live.close()
+    if found.trouble:
+        raise TrainingError(f"there is no score: {found.trouble}")
+    return found
 
 
 async def _planned(
@@ -213,20 +227,19 @@ def served(job: Job, processes: Processes, watch: Watch) -> Iterator[Job]:
 
 
 def _resumed(directory: Path, file: Path | None, changes: Mapping[str, Any]) -> Job:
+    """The run with the settings it was begun with, but for those that are given now."""
     job = Job.found(directory)
-    if file is not None:
-        config = load_run_config(file, {"model": job.config.model, **changes}, preset=suitable_preset())
-    elif changes:
-        config = run_config(merged(job.config.model_dump(mode="json"), _without_preset(changes)))
-    else:
-        return job
-    return Job.found(directory, config)
-
-
-def _without_preset(changes: Mapping[str, Any]) -> dict[str, Any]:
     if "preset" in changes:
         raise TrainingError("--preset cannot change a run that was begun; change single settings with --config")
-    return dict(changes)
+    own = {} if file is None else read_mapping(file)
+    if own.get("model", job.config.model) != job.config.model:
+        raise TrainingError(f"{file}: model: the run trains {job.config.model}; begin another with -o")
+    own.pop("preset", None)  # what it stands for is in the run's settings
+    given = merged(own, changes)
+    if not given:
+        return job
+    settings = merged(job.config.model_dump(mode="json"), given)
+    return replace(job, config=run_config(settings, source="train" if file is None else str(file)))
 
 
 def _plan(job: Job) -> str:

@@ -21,8 +21,10 @@ class Evaluation:
 
     solved: dict[str, int]
     """By task, how many of the attempts solved it."""
+    tried: dict[str, int]
+    """By task, how many attempts could be made; only these count."""
     samples: int
-    """Attempts at each."""
+    """Attempts at each that were wanted."""
     trajectories: Sequence[Trajectory]
     rehearsing: RoleFidelity
     constrained: RoleFidelity | None = None
@@ -31,11 +33,21 @@ class Evaluation:
     @property
     def success(self) -> float:
         """pass@1: the share of attempts that solve their task."""
-        return sum(self.solved.values()) / (len(self.solved) * self.samples) if self.solved else 0.0
+        made = sum(self.tried.values())
+        return sum(self.solved.values()) / made if made else 0.0
+
+    @property
+    def trouble(self) -> str:
+        """Which attempts could not be made, in words; empty where all were."""
+        masked = [one for one in self.trajectories if one.masked]
+        if not masked:
+            return ""
+        made = f"{len(masked)} of {len(self.trajectories)} attempts could not be made"
+        return f"{made}; the first, {masked[0].task}: {masked[0].masked}"
 
     def pass_hat(self, k: int) -> float:
         """pass^k: how likely k attempts at a task all solve it, mean over the tasks."""
-        return pass_hat(list(self.solved.values()), self.samples, k)
+        return pass_hat([(self.solved[name], tried) for name, tried in self.tried.items()], k)
 
     def as_flat(self) -> dict[str, float]:
         """Numbers by name."""
@@ -74,24 +86,27 @@ async def evaluate(
     """
     trajectories = await live.evaluating(samples, temperature).collect(cases, 0, source=source)
     solved = {case.name: 0 for case in cases}
+    tried = dict(solved)
     for trajectory in trajectories:
         solved[trajectory.task] += trajectory.solved
+        tried[trajectory.task] += not trajectory.masked
     rehearsing = await role_fidelity(rehearsed, live, temperature=temperature)
     held = await role_fidelity(rehearsed, live, temperature=temperature, constrained=True) if constrained else None
-    return Evaluation(solved, samples, trajectories, rehearsing, held)
+    return Evaluation(solved, tried, samples, trajectories, rehearsing, held)
 
 
-def pass_hat(solved: Sequence[int], samples: int, k: int) -> float:
-    """The unbiased estimate of pass^k (arXiv 2406.12045, §3): mean over tasks of C(solved, k) / C(samples, k).
+def pass_hat(attempts: Sequence[tuple[int, int]], k: int) -> float:
+    """The unbiased estimate of pass^k (arXiv 2406.12045, §3): mean over tasks of C(solved, k) / C(tried, k).
 
     Args:
-        solved: by task, how many of `samples` attempts solved it.
-        samples: attempts at each task.
-        k: how many must all succeed; at most `samples`.
+        attempts: by task, how many solved it, and how many were made; tasks that were tried fewer than k times tell
+            nothing.
+        k: how many must all succeed; from 1.
     """
-    if not 1 <= k <= samples:
-        raise ValueError(f"k is {k}; it must be from 1 to the {samples} attempts")
-    return sum(comb(count, k) for count in solved) / (comb(samples, k) * len(solved)) if solved else 0.0
+    if k < 1:
+        raise ValueError(f"k is {k}; it must be from 1 up")
+    shares = [comb(solved, k) / comb(tried, k) for solved, tried in attempts if tried >= k]
+    return _mean(shares) if shares else 0.0
 
 
 def rollout_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:

@@ -13,11 +13,11 @@ RUN/
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from envace_sdk.errors import TrainingError
 from envace_sdk.files import write_whole
@@ -63,11 +63,25 @@ class Job:
                 "made_by": f"envace-sdk {version('envace-sdk')}",
                 "tools": list(sources),
                 "place": self.place,
-                "config": self.config.model_dump(mode="json"),
             }
-            write_whole(self.directory / MANIFEST, json.dumps(values, indent=1) + "\n")
+            self._write(values)
         except OSError as error:
             raise TrainingError(f"{self.directory}: cannot be written: {error.strerror or error}") from error
+
+    def keep_settings(self) -> None:
+        """Write down settings that are others by now: what goes on later, or measures, goes by them.
+
+        Raises:
+            TrainingError: the run cannot be read or written.
+        """
+        try:
+            self._write(_manifest(self.directory))
+        except OSError as error:
+            raise TrainingError(f"{self.directory}: cannot be written: {error.strerror or error}") from error
+
+    def _write(self, values: Mapping[str, Json]) -> None:
+        text = json.dumps({**values, "config": self.config.model_dump(mode="json")}, indent=1)
+        write_whole(self.directory / MANIFEST, text + "\n")
 
     @classmethod
     def found(cls, directory: Path, config: RunConfig | None = None) -> Self:
@@ -80,14 +94,9 @@ class Job:
         Raises:
             TrainingError: there is none; EnvaceError: its tasks or toolsets cannot be read.
         """
-        path = directory / MANIFEST
-        try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-            place, settings = str(values["place"]), dict(values["config"])
-        except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
-            raise TrainingError(f"{path}: cannot be read, so {directory} holds no run: {error}") from error
-        config = config or run_config(settings, source=str(path))
-        return cls(directory, place, config, Material.read(directory / "tasks"))
+        values = _manifest(directory)
+        config = config or run_config(values["config"], source=str(directory / MANIFEST))
+        return cls(directory, values["place"], config, Material.read(directory / "tasks"))
 
     def keep_samples(self, step: int, trajectories: Sequence[Trajectory]) -> None:
         """Write the best and the worst trajectories of a step down, for people to read."""
@@ -110,6 +119,15 @@ class Job:
             except (OSError, ValueError, RecursionError) as error:
                 raise TrainingError(f"{path}: cannot be read: {error}") from error
         return found
+
+
+def _manifest(directory: Path) -> dict[str, Any]:
+    path = directory / MANIFEST
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        return {**values, "place": str(values["place"]), "config": dict(values["config"])}
+    except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
+        raise TrainingError(f"{path}: cannot be read, so {directory} holds no run: {error}") from error
 
 
 def _distinct(trajectories: Sequence[Trajectory]) -> list[Trajectory]:

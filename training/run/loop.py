@@ -97,7 +97,7 @@ async def _warm_up(job: Job, watch: Watch, stop: Stop) -> tuple[Path | None, boo
         if last is not None:
             live.trainer.resume(last)
         rows = await demonstrations(job.material, live, watch.note)
-        held_out = job.material.chosen("validation", config.evaluation.episodes, config.seed)
+        held_out = job.material.measured(config.evaluation.episodes, config.seed)
         watch.phase("warm-up", config.warmup.steps, live.trainer.steps_done)
         is_stopped = await _stopping(live, stop)
         if not is_stopped and live.trainer.steps_done < config.warmup.steps:
@@ -108,10 +108,11 @@ async def _warm_up(job: Job, watch: Watch, stop: Stop) -> tuple[Path | None, boo
                 if done and done % config.warmup.steps == 0:
                     if done >= most or config.gate is None:
                         break
-                    watch.note(f"measuring the fidelity of rehearsals on the calls of {len(held_out)} validation tasks")
+                    watch.note(f"measuring the fidelity of rehearsals on the calls of {_named(job, len(held_out))}")
                     await live.publish()
-                    missing = await live.trainer.processes.by_main(lambda: _missing(held_out, live))
-                    if not missing:
+                    missing = await live.trainer.processes.by_main(lambda: stop.unless(_missing(held_out, live)))
+                    if not missing:  # or stopped meanwhile
+                        is_stopped = missing is None
                         break
                     watch.note(f"{missing}; the warm-up goes on")
                     watch.phase("warm-up", done + config.warmup.steps, done)
@@ -132,34 +133,40 @@ async def _improve(job: Job, weights: Path | None, watch: Watch, stop: Stop) -> 
     config, directory = job.config, job.directory
     live = Live(job.place, config, weights, examples=await examples(job.material, config))
     try:
-        is_open, done = config.gate is None, 0
+        is_open, done, pending = config.gate is None, 0, None
         last = checkpoint.latest(directory)
         if last is not None:
             extra = live.trainer.resume(last)
-            is_open, done = bool(extra["is_open"]), live.trainer.steps_done
+            is_open, done, pending = bool(extra["is_open"]), live.trainer.steps_done, extra.get("pending")
         logged = live.trainer.processes.from_main({values["step"]: values for values in read_metrics(directory)})
         run = config.model_dump(mode="json")
         is_stopped = await _stopping(live, stop)
         with _log(live, directory, done, trackers=config.trackers, run=run) as log:
             watch.phase("training", config.steps, done)
             if done == 0:
-                found = logged.get(0) or await _first(job, live, watch, log)
-                is_open = is_open or found["eval/fidelity"] >= (config.gate or 0.0)
+                pending = {}
+            if pending is not None:
+                measured = logged.get(done) or await _measured(job, live, watch, stop, pending, log)
+                is_open, is_stopped = _opened(job, measured, watch, is_open=is_open), is_stopped or measured is None
             while done < config.steps and not is_stopped:
                 values = await _step(job, live, done, stop, is_open=is_open)
                 if values is None:
                     break
                 done = live.trainer.steps_done
                 if _is_measured(job, done):
-                    measured, missing = await _measured(job, live, watch)
-                    values |= measured
-                    is_open = _opened(measured, missing, job, watch, is_open=is_open)
-                log.log(done, values)
-                watch.step(done, values)
+                    # Measuring takes minutes: what was learned is safe before.
+                    _save(live, directory, config.checkpoints.keep, {"is_open": is_open, "pending": values})
+                    measured = await _measured(job, live, watch, stop, values, log)
+                    if measured is None:
+                        return False
+                    is_open = _opened(job, measured, watch, is_open=is_open)
+                else:
+                    log.log(done, values)
+                    watch.step(done, values)
+                    if done % config.checkpoints.every == 0:
+                        _save(live, directory, config.checkpoints.keep, {"is_open": is_open})
                 is_stopped = await _stopping(live, stop)
-                if done % config.checkpoints.every == 0 or done == config.steps:
-                    _save(live, directory, config.checkpoints.keep, {"is_open": is_open})
-            if done % config.checkpoints.every and done < config.steps:
+            if checkpoint.latest(directory) != checkpoint.folder_for(directory, done) and done:
                 _save(live, directory, config.checkpoints.keep, {"is_open": is_open})
         return done >= config.steps
     finally:
@@ -218,33 +225,43 @@ def _is_measured(job: Job, done: int) -> bool:
     return done == job.config.steps or (every > 0 and done % every == 0)
 
 
-async def _first(job: Job, live: Live, watch: Watch, log: _Log) -> Mapping[str, Any]:
-    """How the policy does before the first step."""
-    values, missing = await _measured(job, live, watch)
-    _opened(values, missing, job, watch, is_open=job.config.gate is None)
-    log.log(0, values)
-    watch.step(0, values)
-    return values
-
-
-async def _measured(job: Job, live: Live, watch: Watch) -> tuple[dict[str, float], str]:
-    """The numbers by name, and what keeps the rehearsing role below the gate."""
+async def _measured(
+    job: Job, live: Live, watch: Watch, stop: Stop, values: Mapping[str, float | None], log: _Log
+) -> dict[str, float | None] | None:
+    """A step's numbers with those of a measurement after it, logged; None where it was stopped before."""
     wanted = job.config.evaluation
-    cases = job.material.chosen("validation", max(wanted.tasks, wanted.episodes), job.config.seed)
+    cases = job.material.measured(max(wanted.tasks, wanted.episodes), job.config.seed)
     tried, asked = len(cases[: wanted.tasks]), len(cases[: wanted.episodes])
     watch.note(
-        f"measuring on validation tasks: {tried} are tried {wanted.samples} x, the calls of {asked} are rehearsed"
+        f"measuring on {_named(job, tried)}: they are tried {wanted.samples} x, the calls of {asked} are rehearsed"
     )
     await live.publish()
-    return await live.trainer.processes.by_main(lambda: _evaluated(cases, job, live))
+    found = await live.trainer.processes.by_main(lambda: stop.unless(_evaluated(cases, job, live)))
+    if found is None:
+        return None
+    measured, troubles = found
+    for trouble in filter(None, troubles):
+        watch.note(trouble)
+    together = {**values, **measured}
+    log.log(live.trainer.steps_done, together)
+    watch.step(live.trainer.steps_done, together)
+    return together
 
 
-async def _evaluated(cases: Sequence[Case], job: Job, live: Live) -> tuple[dict[str, float], str]:
-    wanted = job.config.evaluation
+async def _evaluated(cases: Sequence[Case], job: Job, live: Live) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The numbers by name; and what people should know: what could not be tried, what is below the gate."""
+    wanted, gate = job.config.evaluation, job.config.gate
     found = await evaluate(
         cases[: wanted.tasks], cases[: wanted.episodes], live, samples=wanted.samples, temperature=wanted.temperature
     )
-    return found.as_flat(), found.rehearsing.missing(job.config.gate or 0.0)
+    return found.as_flat(), (found.trouble, "" if gate is None else found.rehearsing.missing(gate))
+
+
+def _named(job: Job, count: int) -> str:
+    """So many of the tasks that are measured on, in words."""
+    if job.material.cases["validation"]:
+        return f"{count} validation tasks"
+    return f"{count} training tasks, since there are no validation tasks"
 
 
 async def _missing(held_out: Sequence[Case], live: Live) -> str:
@@ -252,14 +269,15 @@ async def _missing(held_out: Sequence[Case], live: Live) -> str:
     return found.missing(live.config.gate or 0.0)
 
 
-def _opened(found: Mapping[str, float], missing: str, job: Job, watch: Watch, *, is_open: bool) -> bool:
+def _opened(job: Job, found: Mapping[str, float | None] | None, watch: Watch, *, is_open: bool) -> bool:
     """Whether the policy's own rehearsals are trained on from here."""
-    if is_open or job.config.gate is None:
-        return True
-    if missing:
-        watch.note(f"{missing}; until it is reached the environment's ladder answers, and only acting is trained")
+    if is_open or found is None or job.config.gate is None:
+        return is_open
+    fidelity = found.get("eval/fidelity") or 0.0
+    if fidelity < job.config.gate:
+        watch.note("until the gate is reached the environment's ladder answers, and only acting is trained")
         return False
-    watch.note(f"the rehearsing role's fidelity is {found['eval/fidelity']:.2f}: from here on it answers")
+    watch.note(f"the rehearsing role's fidelity is {fidelity:.2f}: from here on it answers")
     return True
 
 

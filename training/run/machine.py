@@ -12,6 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
 from envace_sdk.errors import ModelError, TrainingError
+from envace_sdk.files import absolute
 from envace_sdk.models.fetch import FETCHABLE, Progress, fetch
 
 __all__ = ["load_tokenizer", "load_weights", "model_place", "suitable_preset"]
@@ -40,7 +41,7 @@ def model_place(uri: str, progress: Progress = lambda _: None) -> str:
         return str(fetch(uri, progress))
     kind, colon, rest = uri.partition(":")
     if not colon and Path(uri).is_dir():
-        return uri
+        return absolute(uri)
     if kind != "transformers" or not rest:
         known = ", ".join(sorted(FETCHABLE))
         raise TrainingError(
@@ -48,7 +49,7 @@ def model_place(uri: str, progress: Progress = lambda _: None) -> str:
         )
     if rest.endswith(".gguf"):
         raise TrainingError(f"model: {rest} is quantised; train the folder of safetensors that it was made from")
-    return rest
+    return absolute(rest)
 
 
 def load_weights(place: str) -> tuple[Any, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Self
 
 from envace_sdk.errors import TrainingError
+from envace_sdk.files import absolute
 from envace_sdk.rehearse import Environment
 
 from ..rollout import Case
@@ -70,12 +71,27 @@ class Material:
         return cls(tuple(environments), cases, tuple(sets))
 
     def write(self, folder: Path, config: TaskConfig) -> None:
-        """Keep the tasks, so that the run can be resumed and evaluated with the same ones."""
-        write_task_sets(folder, self.sets, config.make)
+        """Keep the tasks, so that the run can be resumed and evaluated with the same ones, from anywhere."""
+        sets = [replace(one, source=absolute(one.source)) for one in self.sets]
+        write_task_sets(folder, sets, config.make)
+
+    @property
+    def trained_on(self) -> tuple[Environment, ...]:
+        """The toolsets but for those that are only tested on, of which nothing may be learned before."""
+        return tuple(
+            one
+            for one in self.environments
+            if any(case.environment is one for case in self.cases["train"])
+            or not any(case.environment is one for split in SPLITS for case in self.cases[split])
+        )
 
     def chosen(self, split: Split, count: int, seed: int) -> list[Case]:
-        """So many cases of a split, the same for the same seed, of as many templates as there are."""
-        return spread(self.cases[split] or self.cases["train"], count, seed)
+        """So many cases of a split, of as many templates as there are, the same for the same seed; none if none are."""
+        return spread(self.cases[split], count, seed)
+
+    def measured(self, count: int, seed: int) -> list[Case]:
+        """So many validation cases, to see on the way how training goes; training cases where there are no others."""
+        return self.chosen("validation", count, seed) or self.chosen("train", count, seed)
 
 
 def spread(cases: Sequence[Case], count: int, seed: int) -> list[Case]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from envace_sdk.errors import TrainingError
 from envace_sdk.models.transformers import TransformersModel
 
 from ..rewards import Rewarder
@@ -16,6 +17,7 @@ from .job import Job
 from .machine import load_tokenizer, model_place
 from .material import Material
 from .settings import RunConfig
+from .warm import examples
 
 __all__ = ["plan"]
 
@@ -47,9 +49,26 @@ async def _within(material: Material, place: str, config: RunConfig, most: int) 
     cases: list[Case] = [case for split in SPLITS for case in material.cases[split]]
     encoder = TransformersModel(None, load_tokenizer(place))
     tokens = ModelTokens(encoder)
-    source = RolloutSource(encoder, config.rollout, Rewarder(), rendering=config.rendering, tokens=tokens)
-    rows = await witness_rows(cases, source, tokens)
-    short = {row.task for row in rows} - {row.task for row in rows if len(row.prompt_ids) > most}
+    shown = await examples(material, config)
+    source = RolloutSource(
+        encoder, config.rollout, Rewarder(), examples=shown, rendering=config.rendering, tokens=tokens
+    )
+    longest: dict[str, int] = {}
+    for row in await witness_rows(cases, source, tokens):
+        longest[row.task] = max(longest.get(row.task, 0), len(row.prompt_ids))
+    short = {name for name, length in longest.items() if length <= most}
+    trained = [longest[case.name] for case in material.cases["train"] if case.name in longest]
+    if trained and min(trained) > most:
+        raise TrainingError(
+            f"tasks.prompt_tokens is {most}, and the shortest solution of a training task has prompts of up to "
+            f"{min(trained)} tokens: raise it, or show less (tasks.make.tools_per_task, rollout.style: compact, "
+            "rollout.prompt_characters, rollout.examples)"
+        )
+    if not trained:
+        raise TrainingError(
+            "no solution of a training task can be played within rollout.max_turns "
+            f"({config.rollout.max_turns}), so nothing can be learned; raise it"
+        )
     return Material.of(
         [
             TaskSet(

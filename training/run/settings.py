@@ -16,8 +16,11 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
+from envace_sdk.roles import tool_format
+
 from ..config import Section, TrainConfig, merged, presets, read_mapping, validate
 from ..rollout_config import NAME_IT, RewardConfig, RolloutConfig
+from ..rows import ROLES
 from ..tasks import MakeOptions
 
 __all__ = ["EvaluationConfig", "RunConfig", "TaskConfig", "WarmupConfig", "load_run_config", "run_config"]
@@ -90,6 +93,29 @@ class RunConfig(TrainConfig):
     verl: dict[str, Any] = Field(default_factory=dict)
     """With `--engine verl`: settings in verl's own tree, over those that are derived from the others; such as
     `trainer: {nnodes: 4}` or `actor_rollout_ref: {rollout: {name: sglang}}`."""
+
+    @model_validator(mode="after")
+    def _samples_what_is_learned(self) -> Self:
+        for role in ROLES:
+            limits, wanted = self.rollout.limits(role), self.loss.temperature
+            if role in self.parameters.frozen:
+                continue
+            if limits.temperature != wanted:
+                raise ValueError(
+                    f"rollout.{role}.temperature is {limits.temperature:g} and loss.temperature {wanted:g}: what is "
+                    "learned must be what was sampled, so set both to the same"
+                )
+            if limits.top_p != 1:
+                raise ValueError(f"rollout.{role}.top_p is {limits.top_p:g}; what is learned from must be sampled at 1")
+        return self
+
+    @model_validator(mode="after")
+    def _stream_can_be_written(self) -> Self:
+        if self.rendering == "stream" and tool_format(self.rollout.format).native:
+            raise ValueError(
+                f"rendering: stream needs calls as text, which rollout.format: {self.rollout.format} has not"
+            )
+        return self
 
     @model_validator(mode="after")
     def _servers_fit(self) -> Self:

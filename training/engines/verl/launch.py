@@ -51,7 +51,7 @@ def files(job: Job) -> dict[str, str]:
     directory = job.directory.resolve()
     cases = job.material.cases
     config = verl_config(job.config, job.place, directory, len(cases["train"]))
-    measured = job.material.chosen("validation", job.config.evaluation.tasks, job.config.seed)
+    measured = job.material.measured(job.config.evaluation.tasks, job.config.seed)
     return {
         f"{NAME}.yaml": yaml.safe_dump(config, sort_keys=False, width=120),
         "train.jsonl": _lines(cases["train"], "train"),
