@@ -40,6 +40,7 @@ __all__ = [
     "read_state",
     "read_tensors",
     "set_random_states",
+    "step_of",
     "write_state",
     "write_tensors",
     "writing",
@@ -55,12 +56,17 @@ def folder_for(directory: Path, step: int) -> Path:
     return directory / f"checkpoint-{step:06}"
 
 
+def step_of(folder: Path) -> int:
+    """How many updates a checkpoint has seen, by its name."""
+    return int(folder.name.rpartition("-")[2])
+
+
 def checkpoints(directory: Path) -> list[Path]:
     """All complete checkpoints in a directory, oldest first."""
     if not directory.is_dir():
         return []
     found = [path for path in directory.iterdir() if _NAME.fullmatch(path.name) and (path / _STATE).is_file()]
-    return sorted(found, key=lambda path: int(path.name.rpartition("-")[2]))
+    return sorted(found, key=step_of)
 
 
 def latest(directory: Path) -> Path | None:
@@ -132,10 +138,16 @@ def read_state(folder: Path) -> dict[str, Any]:
     for name, digest in state["sha256"].items():
         item = folder / str(name)
         if not item.resolve().is_relative_to(folder.resolve()) or not item.is_file():
-            raise TrainingError(f"{item}: is missing from the checkpoint; resume from an older one")
+            raise TrainingError(f"{item}: is missing from the checkpoint; {_instead(folder)}")
         if _digest(item) != digest:
-            raise TrainingError(f"{item}: is damaged (its digest is not the recorded one); resume from an older one")
+            raise TrainingError(f"{item}: is damaged (its digest is not the recorded one); {_instead(folder)}")
     return state
+
+
+def _instead(folder: Path) -> str:
+    older = [one for one in checkpoints(folder.parent) if step_of(one) < step_of(folder)]
+    before = f"from {older[-1].name}" if older else "as it was before the first"
+    return f"delete {folder} to go on {before}"
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:

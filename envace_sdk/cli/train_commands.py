@@ -58,7 +58,7 @@ Exit codes:
     metavar="URL|start",
     help="A vLLM server samples the rollouts: one at this URL, or one that is started for the run.",
 )
-@click.option("--steps", type=click.IntRange(min=1), help="Updates after the warm-up.")
+@click.option("--steps", type=click.IntRange(min=1), help="Updates after the warm-up, in all.")
 @click.option("--gate", type=click.FloatRange(0, 1), help="Fidelity of rehearsals before they are trained on.")
 @click.option("--seed", type=click.IntRange(min=0), help="The same seed gives the same run.")
 @click.option(
@@ -160,6 +160,7 @@ def evaluate(run: Path, servers: tuple[str, ...], as_json: bool, **options: Any)
     if as_json:
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
+    click.echo(f"{found['tasks']} {found['split']} tasks x {found['samples']}, weights: {found['weights']}")
     for name, value in found["scores"].items():
         click.echo(f"{name:<16} {value:.3f}")
     for name, value in found["fidelity"].items():

@@ -66,7 +66,7 @@ def place_of(where: str) -> tuple[str, dict[str, Any]]:
     """The folder or hub id of a model of transformers, and what else transformers must be told.
 
     Raises:
-        ModelError: it is a path, and nothing is there that can be read.
+        ModelError: it is a path, and no model is there.
     """
     path = Path(where).expanduser()
     if path.suffix == ".gguf" or path.is_file():
@@ -75,6 +75,15 @@ def place_of(where: str) -> tuple[str, dict[str, Any]]:
         if path.suffix != ".gguf":
             raise ModelError(f"{where}: a model is a folder, a .gguf file or a hub id")
         return str(path.parent), {"gguf_file": path.name}
+    if path.is_dir() and not (path / "config.json").is_file():
+        raise ModelError(f"{where}: {_no_model(path)}")
     if not path.is_dir() and (path.is_absolute() or where.startswith((".", "~"))):
         raise ModelError(f"{where}: there is no such folder")
     return (str(path) if path.is_dir() else where), {}
+
+
+def _no_model(folder: Path) -> str:
+    run = next((one for one in (folder, *folder.absolute().parents) if (one / "run.json").is_file()), None)
+    if run is not None:
+        return f"is of a training run, and no model yet; write one with: envace-sdk train export {run} -o policy/"
+    return "this folder holds no model (it has no config.json)"

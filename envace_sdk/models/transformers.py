@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Final, Self
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
@@ -92,7 +93,7 @@ class TransformersModel(Closing):
             logging.disable_progress_bar()
             tokenizer = AutoTokenizer.from_pretrained(place, **more)
             model = AutoModelForCausalLM.from_pretrained(place, dtype=kind, use_safetensors=True, **more).to(target)
-        except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
+        except (OSError, ValueError, ImportError, RuntimeError, KeyError, SafetensorError) as error:
             raise ModelError(f"{where}: cannot be loaded with transformers: {_first_line(error)}") from error
         finally:
             logging.enable_progress_bar()

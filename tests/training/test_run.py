@@ -17,6 +17,7 @@ from envace_sdk.training.run.command import run_eval, run_train
 from envace_sdk.training.run.estimate import estimate
 from envace_sdk.training.run.fidelity import role_fidelity
 from envace_sdk.training.run.live import Live
+from envace_sdk.training.run.machine import load_weights, model_place
 from envace_sdk.training.run.report import write_report
 from envace_sdk.training.run.warm import demonstrations
 from envace_sdk.training.tokens import ModelTokens
@@ -139,7 +140,7 @@ def test_adapters_are_merged_into_what_is_exported(tmp_path):
 def test_a_run_is_evaluated_on_held_out_tasks(done):
     job, _ = done
     found = run_eval(job.directory, split="validation", tasks=4, samples=2, temperature=1.0, step=None, untrained=False)
-    assert found["tasks"] == 4
+    assert (found["tasks"], found["weights"]) == (4, "checkpoint-000004")
     assert set(found["scores"]) == {"success", "reward", "fidelity", "format_act", "format_rehearse", "pass^2"}
     assert found["scores"]["pass^2"] <= found["scores"]["success"]
     assert json.loads(json.dumps(found)) == found
@@ -298,6 +299,8 @@ def test_a_run_goes_on_from_anywhere_with_its_own_settings_and_those_given_now(a
         ("model: other", {}, "the run trains"),
         ("stepz: 5", {}, r"more\.yaml: stepz: there is no such setting"),
         ("steps: 5", {"preset": "gpu-24gb"}, "--preset cannot change a run"),
+        ("steps: 5", {"steps": 3}, "steps is 3, and 4 are done: it counts all steps of the run"),
+        ("tasks: {make: {count: 7}}", {}, "those of a run are made once"),
     ],
 )
 def test_what_a_run_cannot_go_on_with_is_said_and_nothing_is_changed(again, tmp_path, text, changes, says):
@@ -309,9 +312,10 @@ def test_what_a_run_cannot_go_on_with_is_said_and_nothing_is_changed(again, tmp_
     assert (again / "run.json").read_bytes() == kept
 
 
-def test_a_dry_run_of_one_that_was_begun_trains_nothing(again):
+def test_a_dry_run_of_one_that_was_begun_trains_nothing_and_says_where_it_stands(again, capsys):
     kept = {path: path.stat().st_mtime_ns for path in again.rglob("*")}
     assert run_train([], None, {"steps": 9}, again, resume=True, dry_run=True)
+    assert "4 of 9 steps are done" in capsys.readouterr().err
     assert {path: path.stat().st_mtime_ns for path in again.rglob("*")} == kept
 
 
@@ -368,6 +372,37 @@ def test_the_report_needs_nothing_else_and_escapes_what_the_model_says(done):
     assert "<script" not in text
     assert "<img" not in text
     assert "http" not in text.replace('http-equiv="Content-Security-Policy"', "")
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ("", r"is of a training run, and no model yet; write one with: envace-sdk train export \S+/run -o policy/"),
+        ("checkpoint-000004", "is of a training run, and no model yet"),
+        ("samples/empty", "is of a training run"),
+    ],
+)
+def test_a_run_that_is_given_as_a_model_is_told_how_to_become_one(again, place, says):
+    (again / "samples" / "empty").mkdir()
+    for load in (load_model, model_place):
+        with pytest.raises(ModelError, match=says):
+            load(str(again / place))
+
+
+def test_a_damaged_model_is_an_error_in_one_line(again, tmp_path):
+    folder = export(Job.found(again), tmp_path / "policy")
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    for load in (load_model, load_weights):
+        with pytest.raises(ModelError, match="cannot be loaded with transformers"):
+            load(str(folder))
+
+
+def test_a_damaged_checkpoint_says_what_to_go_on_from(again):
+    newest = checkpoint.latest(again)
+    (newest / "optimizer.safetensors").write_bytes(b"")
+    with pytest.raises(TrainingError, match=rf"delete {newest} to go on from checkpoint-000002"):
+        run_train([], None, {"steps": 5}, again, resume=True, dry_run=False)
 
 
 def test_a_folder_that_holds_a_run_is_not_overwritten(done):

@@ -74,6 +74,7 @@ def test_pass_hat_is_the_chance_that_all_of_k_attempts_succeed():
         ({"loss": {"temperature": 0.8}}, r"loss\.temperature 0\.8: what is learned must be what was sampled"),
         ({"rollout": {"rehearse": {"top_p": 0.9}}}, r"rollout\.rehearse\.top_p is 0\.9"),
         ({"rendering": "stream", "rollout": {"format": "openai"}}, "rendering: stream needs calls as text"),
+        ({"rollout": {"group": 1}}, r"rollout\.group is 1"),
     ],
 )
 def test_settings_that_would_teach_another_policy_than_the_one_that_acts_are_refused(changes, says):

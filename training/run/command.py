@@ -18,7 +18,7 @@ from ..config import merged, read_mapping
 from ..processes import Processes
 from ..rollout_config import Source
 from ..rows import Role
-from ..tasks import Split
+from ..tasks import SPLITS, Split
 from ..vllm import rollout_server
 from .estimate import estimate
 from .evaluation import Evaluation, evaluate
@@ -27,6 +27,7 @@ from .job import Job
 from .live import Live
 from .loop import Watch, train
 from .machine import model_place, suitable_preset
+from .material import Material
 from .planning import plan
 from .progress import Display
 from .report import write_report
@@ -67,8 +68,9 @@ def run_train(
     with Display(None if processes.is_main else Console(quiet=True)) as display, ExitStack() as ending:
         ending.callback(processes.leave)
         job = found or asyncio.run(_planned(sources, config, directory, processes, display))
+        if resume:
+            display.note(f"{job.steps_done} of {job.config.steps} steps are done")
         if resume and dry_run:
-            display.note(_plan(job))
             return True
         ready = ending.enter_context(served(job, processes, display))
         if resume:
@@ -132,6 +134,7 @@ def run_eval(
         "tasks": len(found.solved),
         "samples": samples,
         "temperature": temperature,
+        "weights": "untrained" if weights is None else str(weights.parent.relative_to(directory)),
         "answered_by": "server" if servers else "ladder",
         "scores": scores,
         "fidelity": {name: report.overall.fidelity or 0.0 for name, report in found.rehearsing.reports.items()},
@@ -238,8 +241,25 @@ def _resumed(directory: Path, file: Path | None, changes: Mapping[str, Any]) -> 
     given = merged(own, changes)
     if not given:
         return job
-    settings = merged(job.config.model_dump(mode="json"), given)
-    return replace(job, config=run_config(settings, source="train" if file is None else str(file)))
+    source = "train" if file is None else str(file)
+    config = run_config(merged(job.config.model_dump(mode="json"), given), source=source)
+    if config.tasks != job.config.tasks.model_copy(update={"per_step": config.tasks.per_step}):
+        raise TrainingError(f"{source}: tasks: those of a run are made once; begin another with -o, or leave them")
+    if config.steps < job.steps_done:
+        raise TrainingError(
+            f"{source}: steps is {config.steps}, and {job.steps_done} are done: it counts all steps of the run"
+        )
+    return replace(job, config=config)
+
+
+def _unmeasured(material: Material) -> str:
+    missing = [split for split in SPLITS if not material.cases[split]]
+    if not missing:
+        return ""
+    return (
+        f"There are no {' and no '.join(missing)} tasks, since no template is in two splits: what is learned cannot be "
+        "measured there. More tools, more tasks or other tasks.shares give some.\n"
+    )
 
 
 def _plan(job: Job) -> str:
@@ -252,7 +272,7 @@ def _plan(job: Job) -> str:
         else f" Until its rehearsals reach a fidelity of {config.gate:g}, the environment's ladder answers."
     )
     return (
-        f"{config.model} learns {names}: {counts} tasks.\n"
+        f"{config.model} learns {names}: {counts} tasks.\n{_unmeasured(material)}"
         f"First {config.warmup.steps} supervised updates of {config.warmup.rows} turns in both roles; then "
         f"{config.steps} steps of role-wise GRPO, each {config.tasks.per_step} tasks x {config.rollout.group} "
         f"trajectories, {config.parameters.method}, {config.rendering}.{gate}"

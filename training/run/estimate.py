@@ -29,7 +29,7 @@ class Estimate:
     tokens: int
     """That go through the model in updates, if every task has something to teach."""
     prompt_tokens: int
-    """Of the longest prompt among the demonstrations."""
+    """Of the longest prompt among the solutions of tasks."""
     training_rate: float
     """Tokens per second of an update."""
     rollout_seconds: float
@@ -51,16 +51,24 @@ class Estimate:
         """For people to read."""
         return [
             f"model      {self.parameters / 1e6:,.0f} M parameters on {self.device}",
-            f"warm-up    {self.warm_steps} supervised updates: about {self.warm_minutes:.0f} min",
+            f"warm-up    {self.warm_steps} supervised updates: about {_time(self.warm_minutes)}",
             f"training   {self.steps} steps, {self.trajectories:,} trajectories, up to {self.tokens:,} tokens: "
-            f"up to {self.minutes:.0f} min",
-            f"measuring  about {self.measuring_minutes:.0f} min on validation tasks",
+            f"up to {_time(self.minutes)}",
+            f"measuring  about {_time(self.measuring_minutes)} on validation tasks",
             f"rates      {self.training_rate:,.0f} tokens/s in updates, {self.rollout_seconds:.1f} s for the "
             "trajectories of a task",
             f"prompts    up to {self.prompt_tokens:,} tokens",
             f"memory     {self.memory / 2**30:.1f} GiB so far; it grows with compute.tokens_per_micro_batch",
-            f"together   up to {self.total_minutes:.0f} min",
+            f"together   up to {_time(self.total_minutes)}",
         ]
+
+
+def _time(minutes: float) -> str:
+    if minutes < 2:
+        return f"{minutes * 60:.0f} s"
+    if minutes < 120:
+        return f"{minutes:.0f} min"
+    return f"{minutes / 60:.0f} h" if minutes < 48 * 60 else f"{minutes / 60 / 24:.0f} days"
 
 
 async def estimate(job: Job, note: Callable[[str], None] = lambda _: None) -> Estimate:
@@ -107,7 +115,7 @@ async def estimate(job: Job, note: Callable[[str], None] = lambda _: None) -> Es
         steps=config.steps,
         trajectories=trajectories,
         tokens=tokens,
-        prompt_tokens=max(len(row.prompt_ids) for row in rows),
+        prompt_tokens=max((len(row.prompt_ids) for row in rows if "/recorded/" not in row.task), default=0),
         training_rate=rate,
         rollout_seconds=rollout,
         warm_minutes=config.warmup.steps * config.warmup.rows * length / rate / 60,

@@ -23,6 +23,7 @@ from envace_sdk.errors import TrainingError
 from envace_sdk.files import write_whole
 from envace_sdk.json import Json
 
+from .. import checkpoint
 from ..trajectory import Trajectory
 from .material import Material
 from .settings import RunConfig, run_config
@@ -46,6 +47,12 @@ class Job:
     def warm_directory(self) -> Path:
         """Where the warm-up lies."""
         return self.directory / "warmup"
+
+    @property
+    def steps_done(self) -> int:
+        """Of training proper, by the newest checkpoint."""
+        newest = checkpoint.latest(self.directory)
+        return 0 if newest is None else checkpoint.step_of(newest)
 
     @staticmethod
     def check_new(directory: Path) -> None:

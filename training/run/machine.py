@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
 from envace_sdk.errors import ModelError, TrainingError
 from envace_sdk.files import absolute
 from envace_sdk.models.fetch import FETCHABLE, Progress, fetch
+from envace_sdk.models.load import place_of
 
 __all__ = ["load_tokenizer", "load_weights", "model_place", "suitable_preset"]
 
@@ -41,7 +43,7 @@ def model_place(uri: str, progress: Progress = lambda _: None) -> str:
         return str(fetch(uri, progress))
     kind, colon, rest = uri.partition(":")
     if not colon and Path(uri).is_dir():
-        return absolute(uri)
+        return absolute(place_of(uri)[0])
     if kind != "transformers" or not rest:
         known = ", ".join(sorted(FETCHABLE))
         raise TrainingError(
@@ -49,7 +51,7 @@ def model_place(uri: str, progress: Progress = lambda _: None) -> str:
         )
     if rest.endswith(".gguf"):
         raise TrainingError(f"model: {rest} is quantised; train the folder of safetensors that it was made from")
-    return absolute(rest)
+    return absolute(place_of(rest)[0])
 
 
 def load_weights(place: str) -> tuple[Any, Any]:
@@ -76,7 +78,7 @@ def _loading(place: str) -> Iterator[None]:
     try:
         logging.disable_progress_bar()
         yield
-    except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
+    except (OSError, ValueError, ImportError, RuntimeError, KeyError, SafetensorError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ModelError(f"{place}: cannot be loaded with transformers: {reason:.300}") from error
     finally:

@@ -40,11 +40,13 @@ async def plan(
     note(f"making tasks for {', '.join(sources)}")
     material = await Material.make(sources, config.tasks)
     if config.tasks.prompt_tokens is not None:
-        material = await _within(material, place, config, config.tasks.prompt_tokens)
+        material = await _within(material, place, config, config.tasks.prompt_tokens, note)
     return Job(directory, place, config, material)
 
 
-async def _within(material: Material, place: str, config: RunConfig, most: int) -> Material:
+async def _within(
+    material: Material, place: str, config: RunConfig, most: int, note: Callable[[str], None]
+) -> Material:
     """The tasks whose solutions have no longer prompts, in either role; by the model's tokenizer alone."""
     cases: list[Case] = [case for split in SPLITS for case in material.cases[split]]
     encoder = TransformersModel(None, load_tokenizer(place))
@@ -68,6 +70,12 @@ async def _within(material: Material, place: str, config: RunConfig, most: int) 
         raise TrainingError(
             "no solution of a training task can be played within rollout.max_turns "
             f"({config.rollout.max_turns}), so nothing can be learned; raise it"
+        )
+    unfit, long = len(cases) - len(longest), len(longest) - len(short)
+    if unfit or long:
+        note(
+            f"of {len(cases)} tasks, {long} are left out for prompts over tasks.prompt_tokens ({most}), {unfit} for "
+            f"solutions over rollout.max_turns ({config.rollout.max_turns})"
         )
     return Material.of(
         [

@@ -110,6 +110,12 @@ class RunConfig(TrainConfig):
         return self
 
     @model_validator(mode="after")
+    def _groups_compare(self) -> Self:
+        if self.rollout.group == 1:
+            raise ValueError("rollout.group is 1: a trajectory is compared with others of its task, so take 2 or more")
+        return self
+
+    @model_validator(mode="after")
     def _stream_can_be_written(self) -> Self:
         if self.rendering == "stream" and tool_format(self.rollout.format).native:
             raise ValueError(

@@ -81,6 +81,9 @@ async def make_task_sets(
     making = Making()
     environments = [(source, Environment.load(source)) for source in sources]
     names = [environment.toolset.name for _, environment in environments]
+    for source, environment in environments:
+        if not environment.toolset.tools:
+            raise TaskError(f"{source}: has no tool to call, so there is no task to make")
     for name in held_back:
         if name not in names:
             raise TaskError(f"there is no toolset {name!r} to hold back; there are {', '.join(sorted(names))}")
