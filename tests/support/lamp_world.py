@@ -96,8 +96,8 @@ def _item(name, that):
 
 
 def material(folder, train=None):
-    """Of all tasks: they are few, and learning them is what is tested; validation has the same ones."""
-    splits = {"train": train or tasks(), "validation": tasks()}
+    """Of all tasks: they are few, and learning them is what is tested; validation and test have the same ones."""
+    splits = {"train": train or tasks(), "validation": tasks(), "test": tasks()}
     return Material.of([TaskSet("lamps", str(toolset(folder)), splits)])
 
 

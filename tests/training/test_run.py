@@ -319,10 +319,10 @@ def test_a_dry_run_of_one_that_was_begun_trains_nothing_and_says_where_it_stands
     assert {path: path.stat().st_mtime_ns for path in again.rglob("*")} == kept
 
 
-def test_a_split_without_tasks_has_no_score(done):
-    job, _ = done
-    with pytest.raises(TrainingError, match="the run has no test tasks to measure on"):
-        run_eval(job.directory, split="test", tasks=4, samples=1, temperature=0.0, step=None, untrained=False)
+def test_a_split_without_tasks_has_no_score(again):
+    (again / "tasks" / "lamps" / "test.jsonl").unlink()
+    with pytest.raises(TrainingError, match="there are no test tasks to measure on"):
+        run_eval(again, split="test", tasks=4, samples=1, temperature=0.0, step=None, untrained=False)
 
 
 def test_without_validation_tasks_it_is_said_that_training_tasks_are_measured(tmp_path):

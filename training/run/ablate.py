@@ -143,8 +143,10 @@ def _planned(
     test: Measuring,
     display: Display,
 ) -> Ablation:
+    """Raises: TrainingError where there are no test tasks; EnvaceError, as `plan`."""
     config = load_run_config(file, changes, preset=suitable_preset())
     job = asyncio.run(plan(sources, config, directory, display.note))
+    job.material.chosen("test", 1, config.seed)  # before hours are spent on runs that cannot be compared
     return Ablation(directory, what, tuple(sources), job.place, config, job.material, test)
 
 

@@ -185,11 +185,6 @@ async def evaluated(
         TrainingError: there are no such tasks, or an attempt could not be made; ModelError: the model cannot be run.
     """
     cases = job.material.chosen(split, tasks, job.config.seed)
-    if not cases:
-        raise TrainingError(
-            f"the run has no {split} tasks to measure on: its templates are too few, or tasks.shares and "
-            "tasks.prompt_tokens leave none"
-        )
     live = Live(job.place, job.config, weights, examples=await examples(job.material, job.config))
     try:
         await live.publish()

@@ -86,12 +86,21 @@ class Material:
         )
 
     def chosen(self, split: Split, count: int, seed: int) -> list[Case]:
-        """So many cases of a split, of as many templates as there are, the same for the same seed; none if none are."""
+        """So many cases of a split, of as many templates as there are, the same for the same seed.
+
+        Raises:
+            TrainingError: there are none.
+        """
+        if not self.cases[split]:
+            raise TrainingError(
+                f"there are no {split} tasks to measure on: templates are too few, or tasks.shares and "
+                "tasks.prompt_tokens leave none"
+            )
         return spread(self.cases[split], count, seed)
 
     def measured(self, count: int, seed: int) -> list[Case]:
         """So many validation cases, to see on the way how training goes; training cases where there are no others."""
-        return self.chosen("validation", count, seed) or self.chosen("train", count, seed)
+        return self.chosen("validation" if self.cases["validation"] else "train", count, seed)
 
 
 def spread(cases: Sequence[Case], count: int, seed: int) -> list[Case]:
