@@ -160,7 +160,9 @@ def evaluate(run: Path, servers: tuple[str, ...], as_json: bool, **options: Any)
     if as_json:
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
-    click.echo(f"{found['tasks']} {found['split']} tasks x {found['samples']}, weights: {found['weights']}")
+    click.echo(
+        f"{found['split']} tasks: {found['tasks']}, attempts at each: {found['samples']}, weights: {found['weights']}"
+    )
     for name, value in found["scores"].items():
         click.echo(f"{name:<16} {value:.3f}")
     for name, value in found["fidelity"].items():

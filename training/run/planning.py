@@ -71,12 +71,13 @@ async def _within(
             "no solution of a training task can be played within rollout.max_turns "
             f"({config.rollout.max_turns}), so nothing can be learned; raise it"
         )
-    unfit, long = len(cases) - len(longest), len(longest) - len(short)
-    if unfit or long:
-        note(
-            f"of {len(cases)} tasks, {long} are left out for prompts over tasks.prompt_tokens ({most}), {unfit} for "
-            f"solutions over rollout.max_turns ({config.rollout.max_turns})"
-        )
+    reasons = {
+        f"prompts over tasks.prompt_tokens ({most})": len(longest) - len(short),
+        f"solutions over rollout.max_turns ({config.rollout.max_turns})": len(cases) - len(longest),
+    }
+    left_out = " and ".join(f"{count} for {reason}" for reason, count in reasons.items() if count)
+    if left_out:
+        note(f"of {len(cases)} tasks are left out: {left_out}")
     return Material.of(
         [
             TaskSet(
