@@ -138,6 +138,7 @@ async def _improve(job: Job, weights: Path | None, watch: Watch, stop: Stop) -> 
         if last is not None:
             extra = live.trainer.resume(last)
             is_open, done, pending = bool(extra["is_open"]), live.trainer.steps_done, extra.get("pending")
+        saved = done
         logged = live.trainer.processes.from_main({values["step"]: values for values in read_metrics(directory)})
         run = config.model_dump(mode="json")
         is_stopped = await _stopping(live, stop)
@@ -156,6 +157,7 @@ async def _improve(job: Job, weights: Path | None, watch: Watch, stop: Stop) -> 
                 if _is_measured(job, done):
                     # Measuring takes minutes: what was learned is safe before.
                     _save(live, directory, config.checkpoints.keep, {"is_open": is_open, "pending": values})
+                    saved = done
                     measured = await _measured(job, live, watch, stop, values, log)
                     if measured is None:
                         return False
@@ -165,8 +167,9 @@ async def _improve(job: Job, weights: Path | None, watch: Watch, stop: Stop) -> 
                     watch.step(done, values)
                     if done % config.checkpoints.every == 0:
                         _save(live, directory, config.checkpoints.keep, {"is_open": is_open})
+                        saved = done
                 is_stopped = await _stopping(live, stop)
-            if checkpoint.latest(directory) != checkpoint.folder_for(directory, done) and done:
+            if saved < done:
                 _save(live, directory, config.checkpoints.keep, {"is_open": is_open})
         return done >= config.steps
     finally:
