@@ -171,12 +171,25 @@ def table(results: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def by_template(folders: Mapping[int, Path], results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """How many tasks of each test template were tried, and solved before and after, over all seeds."""
+    found: dict[str, dict[str, int]] = {}
+    for one in results:
+        templates = {case.name: case.task.template for case in Job.found(folders[one["seed"]]).material.cases["test"]}
+        for name, after in one["after"]["solved"].items():
+            counts = found.setdefault(templates[name], {"tasks": 0, "before": 0, "after": 0})
+            counts["tasks"] += 1
+            counts["before"] += one["before"]["solved"][name]
+            counts["after"] += after
+    return dict(sorted(found.items()))
+
+
 def keep(
     target: Path, folders: Mapping[int, Path], results: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
 ) -> None:
     """Write down what is small: results, settings, curves and metrics."""
     target.mkdir(parents=True, exist_ok=True)
-    summary = {"settings": settings, "seeds": results}
+    summary = {"settings": settings, "seeds": results, "solved_by_template": by_template(folders, results)}
     (target / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     (target / "curves.html").write_text(curves(folders), encoding="utf-8")
     for seed, folder in folders.items():
@@ -207,6 +220,8 @@ def main() -> None:
         results.append(json.loads(saved.read_text(encoding="utf-8")))
     keep(arguments.results or arguments.output, folders, results, settings(0, arguments))
     print(table(results))
+    for template, counts in by_template(folders, results).items():
+        print(f"{template}: {counts['before']} of {counts['tasks']} solved before, {counts['after']} after")
     for name in ("warm_up_minutes", "training_minutes"):
         print(f"{name.replace('_', ' ')} of a seed: {statistics.fmean(float(one[name]) for one in results):.1f}")
 

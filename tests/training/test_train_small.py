@@ -21,7 +21,9 @@ def test_the_small_benchmark_warms_up_takes_three_steps_and_measures(tmp_path, m
     assert [values["step"] for values in steps] == [0, 1, 2, 3]
     assert all(values["updated"] and math.isfinite(values["loss"]) for values in warm)
     assert all(values["trajectories"] == 24 for values in steps[1:])
-    (found,) = json.loads((kept / "summary.json").read_text())["seeds"]
+    summary = json.loads((kept / "summary.json").read_text())
+    assert sum(counts["tasks"] for counts in summary["solved_by_template"].values()) == 4
+    (found,) = summary["seeds"]
     for when in ("before", "after"):
         assert all(0 <= found[when]["scores"][score] <= 1 for score in ("success", "fidelity", "format_act"))
         assert len(found[when]["solved"]) == found["tasks"] == 4
