@@ -75,7 +75,7 @@ def place_of(where: str) -> tuple[str, dict[str, Any]]:
         if path.suffix != ".gguf":
             raise ModelError(f"{where}: a model is a folder, a .gguf file or a hub id")
         return str(path.parent), {"gguf_file": path.name}
-    if path.is_dir() and not (path / "config.json").is_file():
+    if path.is_dir() and not any((path / name).is_file() for name in ("config.json", "adapter_config.json")):
         raise ModelError(f"{where}: {_no_model(path)}")
     if not path.is_dir() and (path.is_absolute() or where.startswith((".", "~"))):
         raise ModelError(f"{where}: there is no such folder")
@@ -83,7 +83,8 @@ def place_of(where: str) -> tuple[str, dict[str, Any]]:
 
 
 def _no_model(folder: Path) -> str:
-    run = next((one for one in (folder, *folder.absolute().parents) if (one / "run.json").is_file()), None)
+    nearest = (folder, *folder.absolute().parents[:2])  # a run's weights lie no deeper in it
+    run = next((one for one in nearest if (one / "run.json").is_file()), None)
     if run is not None:
         return f"is of a training run, and no model yet; write one with: envace-sdk train export {run} -o policy/"
     return "this folder holds no model (it has no config.json)"
