@@ -105,7 +105,7 @@ class Rewarder:
         is_answered = trajectory.ending == "answered"
         trajectory.solved = found.solved and is_answered and not trajectory.masked
         share = found.share if is_answered else found.share * config.unanswered
-        reward = float(found.solved and is_answered) if config.outcome == "solved" else share
+        reward = float(trajectory.solved) if config.outcome == "solved" else share
         trajectory.reward = reward
         trajectory.terms = {"outcome": reward, "goals": found.goals, "guards": found.guards}
         misread = {role: self._misread(trajectory, role) for role in ("act", "rehearse")}

@@ -61,7 +61,7 @@ def invoke(*arguments):
 def test_a_dry_run_tells_runs_and_cost_and_writes_nothing(given, tmp_path):
     told = invoke(*given, "--seeds", "0,1", "-o", tmp_path / "runs", "--dry-run")
     assert told.exit_code == 0
-    for word in ("role-wise or pooled", "4 runs", "2 runs, each up to", "together", "min"):
+    for word in ("role-wise or pooled", "4 runs", "2 runs, each up to", "together", "of measuring"):
         assert word in told.output
     assert not (tmp_path / "runs").exists()
 

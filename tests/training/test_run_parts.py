@@ -87,15 +87,16 @@ def test_a_role_that_is_not_trained_may_be_sampled_as_one_likes():
     assert run_config({"parameters": frozen, "rollout": {"rehearse": {"temperature": 0.0, "top_p": 0.9}}})
 
 
-def attempt(solved, masked=""):
-    return Trajectory("t/1", 0, "grounded", solved=solved, masked=masked)
+def attempt(task, *, solved=False, masked=""):
+    return Trajectory(task, 0, "grounded", solved=solved, masked=masked)
 
 
 def test_attempts_that_could_not_be_made_are_no_failures_and_no_successes():
-    tried = [attempt(solved=True), attempt(solved=False, masked="the server is away")]
-    found = Evaluation({"t/1": 1, "t/2": 0}, {"t/1": 1, "t/2": 1}, 2, tried, RoleFidelity(0.0, 0.0, 0, {}))
+    tried = [attempt("t/1", solved=True), attempt("t/1", masked="the server is away"), attempt("t/2")]
+    found = Evaluation(2, tried, RoleFidelity(0.0, 0.0, 0, {}))
     assert found.success == 0.5
-    assert found.trouble == "1 of 2 attempts could not be made; the first, t/1: the server is away"
+    assert found.attempts == {"t/1": (1, 1), "t/2": (0, 1)}
+    assert found.trouble == "1 of 3 attempts could not be made; the first, t/1: the server is away"
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=9), st.integers(2, 6))

@@ -20,7 +20,7 @@ from .job import Job
 from .loop import Watch, train
 from .machine import suitable_preset
 from .planning import plan
-from .progress import Display
+from .progress import Display, duration
 from .report import write_report
 from .settings import load_run_config
 from .stopping import Stop
@@ -176,7 +176,7 @@ def _cost(ablation: Ablation, seeds: Sequence[int], watch: Watch) -> Iterator[st
         minutes = count * (found.total_minutes + measuring)
         total += minutes
         yield (
-            f"{way.name:<10} {count} runs, each up to {found.total_minutes:.0f} min and {measuring:.0f} min of "
-            f"measuring; {found.tokens:,} tokens, {found.memory / 2**30:.1f} GiB so far"
+            f"{way.name:<10} {count} runs, each up to {duration(found.total_minutes * 60)} and "
+            f"{duration(measuring * 60)} of measuring; {found.tokens:,} tokens, {found.memory / 2**30:.1f} GiB so far"
         )
-    yield f"together   up to {total:.0f} min"
+    yield f"together   up to {duration(total * 60)}"

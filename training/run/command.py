@@ -70,11 +70,10 @@ def run_train(
         job = found or asyncio.run(_planned(sources, config, directory, processes, display))
         if resume:
             display.note(f"{job.steps_done} of {job.config.steps} steps are done")
-        if resume and dry_run:
-            return True
-        ready = ending.enter_context(served(job, processes, display))
-        if resume:
+            if dry_run:
+                return True
             asyncio.run(processes.by_main(lambda: asyncio.to_thread(job.keep_settings)))
+        ready = ending.enter_context(served(job, processes, display))
         if not resume:
             display.note(_plan(job))
             for line in asyncio.run(estimate(ready, display.note)).lines():
@@ -131,14 +130,14 @@ def run_eval(
     return {
         "run": str(directory),
         "split": split,
-        "tasks": len(found.solved),
+        "tasks": len(found.attempts),
         "samples": samples,
         "temperature": temperature,
         "weights": "untrained" if weights is None else str(weights.parent.relative_to(directory)),
         "answered_by": "server" if servers else "ladder",
         "scores": scores,
         "fidelity": {name: report.overall.fidelity or 0.0 for name, report in found.rehearsing.reports.items()},
-        "solved": dict(found.solved),
+        "solved": {name: solved for name, (solved, _) in found.attempts.items()},
     }
 
 

@@ -10,6 +10,7 @@ from statistics import fmean
 from ..memory import peak_memory
 from .job import Job
 from .live import Live
+from .progress import duration
 from .warm import batch, demonstrations, examples
 
 __all__ = ["Estimate", "estimate"]
@@ -51,24 +52,16 @@ class Estimate:
         """For people to read."""
         return [
             f"model      {self.parameters / 1e6:,.0f} M parameters on {self.device}",
-            f"warm-up    {self.warm_steps} supervised updates: about {_time(self.warm_minutes)}",
+            f"warm-up    {self.warm_steps} supervised updates: about {duration(self.warm_minutes * 60)}",
             f"training   {self.steps} steps, {self.trajectories:,} trajectories, up to {self.tokens:,} tokens: "
-            f"up to {_time(self.minutes)}",
-            f"measuring  about {_time(self.measuring_minutes)} on validation tasks",
+            f"up to {duration(self.minutes * 60)}",
+            f"measuring  about {duration(self.measuring_minutes * 60)} on validation tasks",
             f"rates      {self.training_rate:,.0f} tokens/s in updates, {self.rollout_seconds:.1f} s for the "
             "trajectories of a task",
             f"prompts    up to {self.prompt_tokens:,} tokens",
             f"memory     {self.memory / 2**30:.1f} GiB so far; it grows with compute.tokens_per_micro_batch",
-            f"together   up to {_time(self.total_minutes)}",
+            f"together   up to {duration(self.total_minutes * 60)}",
         ]
-
-
-def _time(minutes: float) -> str:
-    if minutes < 2:
-        return f"{minutes * 60:.0f} s"
-    if minutes < 120:
-        return f"{minutes:.0f} min"
-    return f"{minutes / 60:.0f} h" if minutes < 48 * 60 else f"{minutes / 60 / 24:.0f} days"
 
 
 async def estimate(job: Job, note: Callable[[str], None] = lambda _: None) -> Estimate:
@@ -101,8 +94,8 @@ async def estimate(job: Job, note: Callable[[str], None] = lambda _: None) -> Es
     finally:
         await live.close()
     length = fmean(row.length for row in rows)
-    of_tasks = {row.task for row in rows if "/recorded/" not in row.task}
-    turns = sum("/recorded/" not in row.task for row in rows) / max(len(of_tasks), 1)
+    solutions = [row for row in rows if "/recorded/" not in row.task]
+    turns = len(solutions) / max(len({row.task for row in solutions}), 1)
     trajectories = config.steps * config.tasks.per_step * config.rollout.group
     tokens = round(trajectories * turns * length * config.optimizer.epochs)
     wanted = config.evaluation
@@ -115,7 +108,7 @@ async def estimate(job: Job, note: Callable[[str], None] = lambda _: None) -> Es
         steps=config.steps,
         trajectories=trajectories,
         tokens=tokens,
-        prompt_tokens=max((len(row.prompt_ids) for row in rows if "/recorded/" not in row.task), default=0),
+        prompt_tokens=max((len(row.prompt_ids) for row in solutions), default=0),
         training_rate=rate,
         rollout_seconds=rollout,
         warm_minutes=config.warmup.steps * config.warmup.rows * length / rate / 60,

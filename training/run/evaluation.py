@@ -19,12 +19,8 @@ __all__ = ["Evaluation", "evaluate", "pass_hat", "rollout_metrics"]
 class Evaluation:
     """One measurement on held-out tasks."""
 
-    solved: dict[str, int]
-    """By task, how many of the attempts solved it."""
-    tried: dict[str, int]
-    """By task, how many attempts could be made; only these count."""
     samples: int
-    """Attempts at each that were wanted."""
+    """Attempts at each task that were wanted."""
     trajectories: Sequence[Trajectory]
     rehearsing: RoleFidelity
     constrained: RoleFidelity | None = None
@@ -32,9 +28,17 @@ class Evaluation:
 
     @property
     def success(self) -> float:
-        """pass@1: the share of attempts that solve their task."""
-        made = sum(self.tried.values())
-        return sum(self.solved.values()) / made if made else 0.0
+        """pass@1: the share of attempts that solve their task, of those that could be made."""
+        return rollout_metrics(self.trajectories)["success"]
+
+    @property
+    def attempts(self) -> dict[str, tuple[int, int]]:
+        """By task, how many attempts solved it, and how many could be made."""
+        found: dict[str, tuple[int, int]] = {}
+        for one in self.trajectories:
+            solved, tried = found.get(one.task, (0, 0))
+            found[one.task] = (solved + one.solved, tried + (not one.masked))
+        return found
 
     @property
     def trouble(self) -> str:
@@ -47,7 +51,7 @@ class Evaluation:
 
     def pass_hat(self, k: int) -> float:
         """pass^k: how likely k attempts at a task all solve it, mean over the tasks."""
-        return pass_hat([(self.solved[name], tried) for name, tried in self.tried.items()], k)
+        return pass_hat(list(self.attempts.values()), k)
 
     def as_flat(self) -> dict[str, float]:
         """Numbers by name."""
@@ -85,14 +89,9 @@ async def evaluate(
         ModelError: the model cannot be run.
     """
     trajectories = await live.evaluating(samples, temperature).collect(cases, 0, source=source)
-    solved = {case.name: 0 for case in cases}
-    tried = dict(solved)
-    for trajectory in trajectories:
-        solved[trajectory.task] += trajectory.solved
-        tried[trajectory.task] += not trajectory.masked
     rehearsing = await role_fidelity(rehearsed, live, temperature=temperature)
     held = await role_fidelity(rehearsed, live, temperature=temperature, constrained=True) if constrained else None
-    return Evaluation(solved, tried, samples, trajectories, rehearsing, held)
+    return Evaluation(samples, trajectories, rehearsing, held)
 
 
 def pass_hat(attempts: Sequence[tuple[int, int]], k: int) -> float:

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-__all__ = ["Display"]
+__all__ = ["Display", "duration"]
 
 _SHOWN: Final = 12
 _COLUMNS: Final = {
@@ -102,7 +102,7 @@ class Display:
         if steps < 1 or number >= self._total:
             return ""
         seconds = (time.monotonic() - self._begun) / steps * (self._total - number)
-        return f"{seconds / 60:.0f} min left" if seconds >= 90 else f"{seconds:.0f} s left"
+        return f"{duration(seconds)} left"
 
     def _refresh(self) -> None:
         if self._live is not None:
@@ -132,3 +132,11 @@ def _number(name: str, value: float | None) -> str:
     if name in {"step", "time/tokens_per_second"}:
         return f"{value:.0f}"
     return f"{value:.1f}" if name == "time/peak_memory_gib" else f"{value:.3f}"
+
+
+def duration(seconds: float) -> str:
+    """How long something takes, to two digits or so."""
+    for length, unit, most in ((1, "s", 90), (60, "min", 120), (3600, "h", 48)):
+        if seconds < length * most:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds / 86400:.0f} days"
