@@ -28,6 +28,7 @@ from envace_sdk.errors import (
     NotExecutedError,
     Refused,
 )
+from envace_sdk.evidence.label import says_rehearsed
 from envace_sdk.guard import Action, Going, Guard, Outcome, Verdict
 from envace_sdk.guard.results import stored
 from envace_sdk.json import Json
@@ -37,7 +38,6 @@ from envace_sdk.tools.model import ToolResult
 
 from .address import Names
 from .gateway_api_models import Decide, Decided, Observe, ObservedAnswer, document
-from .gateway_frames import says_rehearsed
 from .gateway_hearing import is_too_deep
 from .gateway_numbers import Numbering
 from .guards import BearerGuard, HostGuard
@@ -163,7 +163,7 @@ class _Api:
                 await asyncio.to_thread(self._guard.fail, going, LostAnswerError(told.lost))
                 return _given(ObservedAnswer(action=going.name, status="in_doubt"))
             value = ToolResult.text(told.error, is_error=True) if told.error is not None else told.result
-            by = f"{self._server} (rehearsed)" if says_rehearsed({"result": told.result}) else ""
+            by = f"{self._server} (rehearsed)" if says_rehearsed(told.result) else ""
             outcome = await asyncio.shield(asyncio.to_thread(self._guard.finish, going, value, claimed_by=by))
             if by:
                 await asyncio.to_thread(self._numbering.told, going.action)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from mcp.types import INVALID_PARAMS
 
 from envace_sdk.errors import ApprovalRequired, CommittedError, EnvaceError, LostAnswerError, NotExecutedError, Refused
+from envace_sdk.evidence.label import says_rehearsed
 from envace_sdk.guard import Action, Going, Guard, Outcome
 from envace_sdk.json import Json
 from envace_sdk.tools.model import ToolResult
@@ -18,7 +19,7 @@ from envace_sdk.tools.model import ToolResult
 from . import gateway_answers as answers
 from .eras import Era
 from .gateway_asking import Asking
-from .gateway_frames import capabilities_of, cleaned, era_of_request, error, offers_forms, result, says_rehearsed
+from .gateway_frames import capabilities_of, cleaned, era_of_request, error, offers_forms, result
 from .gateway_numbers import Numbering
 
 __all__ = ["Caller", "Forward", "Gate", "NotTaken"]
@@ -172,7 +173,7 @@ class Gate:
             if not isinstance(problem, Exception):
                 raise
             return result(identity, self._doubt(tool, going.name, f"{problem or type(problem).__name__}", era))
-        return await self._heard(reply, going, era, is_rehearsed=says_rehearsed(answered))
+        return await self._heard(reply, going, era, is_rehearsed=says_rehearsed(answered.get("result")))
 
     async def _heard(self, reply: Message, going: Going, era: Era, *, is_rehearsed: bool) -> Message:
         """Write down what the real server answered, before the client hears it.

@@ -13,8 +13,7 @@ from mcp.types import (
     PROTOCOL_VERSION_META_KEY,
 )
 
-from envace_sdk.errors import EvidenceError
-from envace_sdk.evidence.label import Rehearsed, read_label, strip, strip_result
+from envace_sdk.evidence.label import strip, strip_result
 from envace_sdk.json import Json
 from envace_sdk.tools.eras import is_modern
 
@@ -34,7 +33,6 @@ __all__ = [
     "offers_forms",
     "parse",
     "result",
-    "says_rehearsed",
 ]
 
 GONE: Final = -32001
@@ -93,16 +91,6 @@ def cleaned(message: dict[str, Json]) -> dict[str, Json]:
         changed["result"] = strip_result(result_)
     new = {**message, **changed}
     return message if new == message else new
-
-
-def says_rehearsed(message: Mapping[str, Json]) -> bool:
-    """Whether a server says of its answer that it is rehearsed."""
-    found = message.get("result")
-    meta = found.get("_meta") if isinstance(found, dict) else None
-    try:
-        return isinstance(meta, dict) and isinstance(read_label(meta), Rehearsed)
-    except EvidenceError:
-        return False
 
 
 def is_call(message: Mapping[str, Json]) -> bool:

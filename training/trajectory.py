@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from envace_sdk.errors import TrainingError
 from envace_sdk.json import Json
@@ -16,11 +16,13 @@ from envace_sdk.tools.model import ToolCall, ToolResult
 from .rollout_config import Source
 from .rows import Role, Row
 
-__all__ = ["Ending", "Trajectory", "Turn", "rows_of"]
+__all__ = ["AnsweredBy", "Ending", "Trajectory", "Turn", "rows_of"]
 
 Ending: TypeAlias = Literal["answered", "turns", "malformed", "errors", "truncated", "refused"]
 """Why a trajectory ended: the last answer was given; too many turns; a turn that cannot be read; too many error turns;
 a completion was cut off; the model took no such prompt."""
+AnsweredBy: TypeAlias = Literal["policy", "ladder", "server", "twin"]
+_ANSWERED_BY: Final[Mapping[Source, AnsweredBy]] = {"train": "policy", "grounded": "ladder", "real": "server"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class Trajectory:
     sample: int
     source: Source
     policy_version: int = 0
+    is_twin: bool = False
+    """Whether the server that answered says that it only rehearses."""
     turns: list[Turn] = field(default_factory=list)
     ending: Ending = "turns"
     answers: list[str] = field(default_factory=list)
@@ -86,6 +90,11 @@ class Trajectory:
     solved: bool = False
     masked: str = ""
     """Why it must not be learned from, if so: its reward is not known."""
+
+    @property
+    def answered_by(self) -> AnsweredBy:
+        """Who answered the calls."""
+        return "twin" if self.is_twin else _ANSWERED_BY[self.source]
 
     @property
     def answer(self) -> str:
@@ -131,6 +140,7 @@ class Trajectory:
             "task": self.task,
             "sample": self.sample,
             "source": self.source,
+            "answered_by": self.answered_by,
             "policy_version": self.policy_version,
             "ending": self.ending,
             "reward": self.reward,

@@ -66,13 +66,14 @@ def open_ledger(where: str | None, *, approvers: Mapping[str, list[str]] | None 
     """
     from envace_sdk.ledger import Ledger
     from envace_sdk.ledger.database import default_path
+    from envace_sdk.store.engine import absent
 
-    if where is not None and "://" in where:
-        return Ledger.open(where, approvers=approvers)
-    path = default_path() if where is None else Path(where)
-    if not path.is_file():
+    is_url = where is not None and "://" in where
+    place: Path | str = (where if is_url else Path(where)) if where is not None else default_path()
+    path = absent(place) if isinstance(place, str) else place
+    if path is not None and not path.is_file():
         raise click.ClickException(f"{path}: there is no ledger; a guard makes it, or say --ledger")
-    return Ledger.open(path, approvers=approvers)
+    return Ledger.open(place, approvers=approvers)
 
 
 def me() -> str:

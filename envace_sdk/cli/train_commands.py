@@ -161,8 +161,11 @@ def evaluate(run: Path, servers: tuple[str, ...], as_json: bool, **options: Any)
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
     click.echo(
-        f"{found['split']} tasks: {found['tasks']}, attempts at each: {found['samples']}, weights: {found['weights']}"
+        f"{found['split']} tasks: {found['tasks']}, attempts at each: {found['samples']}, weights: {found['weights']}, "
+        f"calls answered by: {found['answered_by']}"
     )
+    if found["answered_by"] == "twin":
+        click.echo("a server says that it only rehearses: this says nothing about the real tools", err=True)
     for name, value in found["scores"].items():
         click.echo(f"{name:<16} {value:.3f}")
     for name, value in found["fidelity"].items():

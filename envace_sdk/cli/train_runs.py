@@ -44,9 +44,15 @@ Training writes to the same store where its `trackers` name `store`, as they do 
 def runs(store: str | None, metrics: tuple[str, ...], *, migrate: bool, as_json: bool) -> None:
     """List the training runs in the store, the newest first, with the last step and scores of each."""
     from envace_sdk.store import TrainingRuns
+    from envace_sdk.store.engine import absent
 
-    with TrainingRuns.open(store, migrate=migrate or None) as stored:
-        found = stored.runs()
+    missing = None if migrate else absent(store)
+    if missing is not None and store is not None:
+        raise click.ClickException(f"{missing}: there is no database; training makes it, and so does --migrate")
+    found: list[TrainingRun] = []
+    if missing is None:
+        with TrainingRuns.open(store, migrate=migrate or None) as stored:
+            found = stored.runs()
     if as_json:
         click.echo(json.dumps([asdict(one) for one in found], default=str, indent=2, ensure_ascii=False))
     elif not found:

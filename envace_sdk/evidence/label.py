@@ -22,6 +22,7 @@ __all__ = [
     "Rehearsed",
     "label",
     "read_label",
+    "says_rehearsed",
     "strip",
     "strip_blocks",
     "strip_result",
@@ -102,6 +103,15 @@ def read_label(meta: Mapping[str, Json]) -> Observed | Rehearsed | Claimed | Non
     except ValidationError as error:
         places = "; ".join(f"{'/'.join(map(str, e['loc'])) or 'label'}: {e['msg']}" for e in error.errors())
         raise EvidenceError(f"_meta[{KEY!r}] is not a label: {places}") from None
+
+
+def says_rehearsed(wire: Json) -> bool:
+    """Whether a server says of its result that it is rehearsed. Nobody is believed to be real, but this is."""
+    meta = wire.get("_meta") if isinstance(wire, Mapping) else None
+    try:
+        return isinstance(meta, Mapping) and isinstance(read_label(meta), Rehearsed)
+    except EvidenceError:
+        return False
 
 
 def strip(meta: Mapping[str, Json]) -> dict[str, Json]:

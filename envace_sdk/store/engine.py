@@ -16,7 +16,7 @@ from sqlalchemy.pool import StaticPool
 
 from envace_sdk.errors import StoreError
 
-__all__ = ["connect", "default_url", "errors_named", "reachable", "reading", "writing"]
+__all__ = ["absent", "connect", "default_url", "errors_named", "reachable", "reading", "writing"]
 
 _BUSY_TIMEOUT_MS: Final = 10_000
 _PAUSE: Final = 0.01
@@ -31,6 +31,21 @@ def default_url() -> str:
     """The user's own SQLite database."""
     folder = platformdirs.user_data_path("envace", appauthor=False)
     return URL.create("sqlite", database=str(folder / "envace.db")).render_as_string()
+
+
+def absent(url: str | None) -> Path | None:
+    """The file of the SQLite database that is meant, where it is not there; None for all other databases.
+
+    Opening makes it, which only who writes wants. A URL that cannot be read is for `connect` to refuse.
+    """
+    try:
+        parsed = make_url(url or default_url())
+    except (ArgumentError, ValueError):
+        return None
+    if parsed.get_backend_name() != "sqlite" or parsed.database in (None, "", ":memory:"):
+        return None
+    path = Path(str(parsed.database))
+    return None if path.exists() else path
 
 
 def connect(url: str | None, *, durable: bool = False, connections: int | None = None) -> Engine:

@@ -131,8 +131,9 @@ def test_erase_asks_takes_payloads_and_leaves_a_valid_chain(path):
     assert "erased 1 payload" in run(path, "erase", "--older-than", "0", "--yes", "--by", "ann").stdout
 
 
-def test_a_ledger_that_is_not_there_is_not_made(tmp_path):
-    result = run(tmp_path / "none.db", "show")
+@pytest.mark.parametrize("how", ["{}", "sqlite:///{}"])
+def test_a_ledger_that_is_not_there_is_not_made(tmp_path, how):
+    result = run(how.format(tmp_path / "none.db"), "show")
     assert result.exit_code == 1
     assert "there is no ledger" in result.stderr
     assert not (tmp_path / "none.db").exists()

@@ -37,6 +37,15 @@ def test_everything_is_in_the_json(url):
     assert (found["host"], found["settings"], found["latest"]) == ("box", {"seed": 1}, {"success": 0.625})
 
 
+def test_a_store_that_is_not_there_is_not_made(url, tmp_path):
+    result = CliRunner().invoke(command, ["--store", url])
+    assert result.exit_code == 1
+    assert "metrics.db: there is no database" in result.output
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_empty_store_says_so(url):
+    with TrainingRuns.open(url):
+        pass
     assert "no training run" in shown("--store", url)
     assert json.loads(shown("--store", url, "--json")) == []

@@ -5,6 +5,7 @@ from envace_sdk.training.rewards import Rewarder
 from envace_sdk.training.rollout import Case, RolloutSource
 from envace_sdk.training.rollout.real import McpClients, real_clients
 from envace_sdk.training.rollout_config import RolloutConfig, ScheduleConfig
+from envace_sdk.training.run.evaluation import rollout_metrics
 from rollout_players import collect, model_of, witness_of
 from served import http_server
 
@@ -30,6 +31,18 @@ def test_trajectories_run_against_a_real_mcp_server_each_in_a_world_of_its_own(r
         found = collect(source, cases)
     assert [(t.task, t.masked) for t in found if not t.solved] == []
     assert all(turn.completion is None for t in found for turn in t.turns if turn.role == "rehearse")
+
+
+def test_a_server_that_says_that_it_only_rehearses_is_not_taken_for_a_real_one(retail):
+    case = Case(retail, load_tasks(retail.tasks_path)[0])
+    config = RolloutConfig(group=1, schedule=ScheduleConfig(source="real"), max_turns=12)
+    with http_server(Worlds(retail)) as url:
+        clients = McpClients(Target(url=f"{url}/retail/worlds/{{world}}/mcp"))
+        source = RolloutSource(model_of(witness_of([case])), config, Rewarder(), clients={"retail": clients})
+        (found,) = collect(source, [case])
+    assert found.is_twin
+    assert found.as_json()["answered_by"] == "twin"
+    assert rollout_metrics([found])["answered_by/twin"] == 1.0
 
 
 def test_a_refusal_of_the_protocol_is_an_error_that_the_policy_sees(retail):

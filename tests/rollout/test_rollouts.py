@@ -275,6 +275,8 @@ class Clients:
 
 
 class Client:
+    is_rehearsal = False
+
     def __init__(self, clients, world):
         self.clients, self.world = clients, world
 

@@ -223,7 +223,7 @@ def test_held_out_tasks_can_be_tried_on_a_server(done):
 
     with http_server(Worlds(job.material.environments[0]), wrap=heard) as url:
         found = run_eval(job.directory, **how, servers=[(None, f"{url}/lamps/worlds/{{world}}/mcp")])
-    assert found["answered_by"] == "server"
+    assert found["answered_by"] == "server", "it says that it only rehearses in its answers, and no attempt called it"
     assert len({path for path in asked if path}) == 4, "each attempt has a world of its own"
     on_ladder = run_eval(job.directory, **how)
     assert on_ladder["answered_by"] == "ladder"

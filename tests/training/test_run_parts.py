@@ -9,7 +9,7 @@ from envace_sdk.training.run.fidelity import RoleFidelity
 from envace_sdk.training.run.machine import model_place
 from envace_sdk.training.run.plots import plot
 from envace_sdk.training.run.settings import load_run_config, run_config
-from envace_sdk.training.run.warm import batch
+from envace_sdk.training.run.warm import batch, full_batch
 from envace_sdk.training.trajectory import Trajectory
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -125,6 +125,22 @@ def test_a_warm_up_goes_through_all_rows_of_a_role_before_any_comes_again(acts, 
 def test_a_batch_has_as_many_rows_of_each_role_as_it_can():
     assert [row.role for row in batch(rows(9, 9), 0, 5, seed=0)] == ["act"] * 3 + ["rehearse"] * 2
     assert [row.role for row in batch(rows(9, 0), 0, 5, seed=0)] == ["act"] * 5
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=30),
+    st.integers(1, 300),
+)
+def test_a_full_batch_has_the_longest_rows_of_different_tasks_and_fits(turns, tokens):
+    made = [Row(f"t{task}", 0, "act", (1,) * prompt, (2,) * written) for task, prompt, written in turns]
+    found = full_batch(made, tokens)
+    lengths = [row.length for row in found]
+    assert len({row.task for row in found}) == len(found)
+    assert lengths[0] == max(row.length for row in made)
+    assert len(found) == 1 or len(found) * lengths[0] <= tokens
+    left = [row.length for row in made if row.task not in {one.task for one in found}]
+    assert not left or max(left) <= min(lengths)
+    assert not left or (len(found) + 1) * lengths[0] > tokens
 
 
 @example([(0.0, 1.2670361823261238e-14)], False)

@@ -38,7 +38,15 @@ def test_from_schemas_to_a_policy_that_is_served(folder):
     run = folder / "run"
     planned = invoke(*given, "-o", run, "--dry-run")
     assert planned.exit_code == 0
-    for word in ("measuring the model's speed", "warm-up", "trajectories", "tokens/s", "GiB", "together   up to"):
+    for word in (
+        "preset ",
+        "measuring the model's speed",
+        "warm-up",
+        "trajectories",
+        "tokens/s",
+        "GiB",
+        "together   up to",
+    ):
         assert word in planned.output
     assert not run.exists()
 

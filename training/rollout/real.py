@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from envace_sdk.errors import FixtureError, UpstreamError
+from envace_sdk.evidence.label import says_rehearsed
 from envace_sdk.tasks import Task
 from envace_sdk.tools.loading import is_url, read_config
 from envace_sdk.tools.model import ToolCall, ToolResult
@@ -62,6 +63,7 @@ class McpClient:
 
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
+        self.is_rehearsal = False
 
     async def call(self, call: ToolCall) -> ToolResult:
         """What the tool answers; a protocol error is an error too.
@@ -72,6 +74,7 @@ class McpClient:
         wire = await self._upstream.ask_raw("tools/call", {"name": call.name, "arguments": dict(call.arguments)})
         if "error" in wire:
             return ToolResult.text(str(wire["error"].get("message") or "the server refused"), is_error=True)
+        self.is_rehearsal = self.is_rehearsal or says_rehearsed(wire["result"])
         try:
             return result_from_wire(wire["result"])
         except FixtureError as error:

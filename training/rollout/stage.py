@@ -22,6 +22,9 @@ __all__ = ["Stage", "ToolClient", "ToolClients"]
 class ToolClient(Protocol):
     """A connection to a real environment that nobody else uses meanwhile."""
 
+    is_rehearsal: bool
+    """Whether it has said of an answer that it is rehearsed, and so is no real environment."""
+
     async def call(self, call: ToolCall) -> ToolResult:
         """What the tool answers. Raises: UpstreamError when it cannot be asked."""
         ...

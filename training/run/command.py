@@ -19,6 +19,7 @@ from ..processes import Processes
 from ..rollout_config import Source
 from ..rows import Role
 from ..tasks import SPLITS, Split
+from ..trajectory import AnsweredBy, Trajectory
 from ..vllm import rollout_server
 from .estimate import estimate
 from .evaluation import Evaluation, evaluate
@@ -31,7 +32,7 @@ from .material import Material
 from .planning import plan
 from .progress import Display
 from .report import write_report
-from .settings import RunConfig, load_run_config, run_config
+from .settings import RunConfig, load_run_config, preset_name, run_config
 from .stopping import Stop
 from .warm import examples
 
@@ -75,6 +76,8 @@ def run_train(
             asyncio.run(processes.by_main(lambda: asyncio.to_thread(job.keep_settings)))
         ready = ending.enter_context(served(job, processes, display))
         if not resume:
+            suited = preset_name(file, changes, preset=suitable_preset())
+            display.note(f"preset {suited}{f', changed by {file}' if file else ''}")
             display.note(_plan(job))
             for line in asyncio.run(estimate(ready, display.note)).lines():
                 display.note(line)
@@ -134,11 +137,16 @@ def run_eval(
         "samples": samples,
         "temperature": temperature,
         "weights": "untrained" if weights is None else str(weights.parent.relative_to(directory)),
-        "answered_by": "server" if servers else "ladder",
+        "answered_by": _answered_by(found.trajectories),
         "scores": scores,
         "fidelity": {name: report.overall.fidelity or 0.0 for name, report in found.rehearsing.reports.items()},
         "solved": {name: solved for name, (solved, _) in found.attempts.items()},
     }
+
+
+def _answered_by(trajectories: Sequence[Trajectory]) -> AnsweredBy:
+    """Who answers; an attempt that made no call does not know of a server whether it is a twin."""
+    return next((one.answered_by for one in trajectories if one.is_twin), trajectories[0].answered_by)
 
 
 def run_export(directory: Path, target: Path, *, step: int | None, role: Role) -> Path:

@@ -11,7 +11,7 @@ from ..memory import peak_memory
 from .job import Job
 from .live import Live
 from .progress import duration
-from .warm import batch, demonstrations, examples
+from .warm import batch, demonstrations, examples, full_batch
 
 __all__ = ["Estimate", "estimate"]
 
@@ -41,7 +41,7 @@ class Estimate:
     measuring_minutes: float
     """Of the measurements on validation tasks."""
     memory: int
-    """Bytes, the peak of the calibration."""
+    """Bytes, the peak of the calibration, in which an update had a full micro-batch."""
 
     @property
     def total_minutes(self) -> float:
@@ -59,7 +59,7 @@ class Estimate:
             f"rates      {self.training_rate:,.0f} tokens/s in updates, {self.rollout_seconds:.1f} s for the "
             "trajectories of a task",
             f"prompts    up to {self.prompt_tokens:,} tokens",
-            f"memory     {self.memory / 2**30:.1f} GiB so far; it grows with compute.tokens_per_micro_batch",
+            f"memory     {self.memory / 2**30:.1f} GiB, the most so far; compute.tokens_per_micro_batch lowers it",
             f"together   up to {duration(self.total_minutes * 60)}",
         ]
 
@@ -87,7 +87,7 @@ async def estimate(job: Job, note: Callable[[str], None] = lambda _: None) -> Es
         rollout = time.perf_counter() - begin
         is_main = live.trainer.processes.is_main
         live.trainer.imitate(batch(rows, 0, 2, config.seed) if is_main else ())  # libraries choose kernels in the first
-        metrics = live.trainer.imitate(batch(rows, 1, min(config.warmup.rows, 8), config.seed) if is_main else ())
+        metrics = live.trainer.imitate(full_batch(rows, config.compute.tokens_per_micro_batch) if is_main else ())
         rate = metrics.computed_tokens / metrics.seconds
         device = str(live.trainer.processes.device)
         peak = peak_memory(live.trainer.processes.device)

@@ -134,6 +134,8 @@ def rollout_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:
     agreements = [one.terms["rehearse_agreement"] for one in counted if "rehearse_agreement" in one.terms]
     if agreements:
         found["agreement"] = _mean(agreements)
+    if any(one.is_twin for one in counted):
+        found["answered_by/twin"] = _mean([float(one.is_twin) for one in counted])
     for ending in ("answered", "malformed", "truncated"):
         found[f"ended/{ending}"] = _mean([float(one.ending == ending) for one in counted])
     return found

@@ -136,7 +136,7 @@ def _samples(job: Job) -> Iterable[str]:
             yield (
                 f"<details><summary>step {step}: {escape(str(one['task']))} "
                 f'<span class="dim">{said}, reward {one["reward"]:.2f}, {escape(str(one["ending"]))}, '
-                f"{escape(str(one['source']))}</span></summary>{turns}</details>"
+                f"{escape(str(one.get('answered_by', one['source'])))}</span></summary>{turns}</details>"
             )
 
 

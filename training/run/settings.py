@@ -144,8 +144,17 @@ def load_run_config(path: str | Path | None, changes: Mapping[str, Any], *, pres
     Raises:
         TrainingError: the file cannot be read, or a setting is unknown or wrong; the message names both.
     """
+    return run_config(_given(path, changes, preset), source="train" if path is None else str(path))
+
+
+def preset_name(path: str | Path | None, changes: Mapping[str, Any], *, preset: str) -> str:
+    """Of the preset that `load_run_config` begins with. Raises: TrainingError."""
+    return str(_given(path, changes, preset)["preset"])
+
+
+def _given(path: str | Path | None, changes: Mapping[str, Any], preset: str) -> dict[str, Any]:
     own = {} if path is None else read_mapping(Path(path))
-    return run_config(merged({"preset": preset, **own}, changes), source="train" if path is None else str(path))
+    return merged({"preset": preset, **own}, changes)
 
 
 def run_config(values: Mapping[str, Any], *, source: str = "config") -> RunConfig:

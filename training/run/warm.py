@@ -16,7 +16,7 @@ from .live import Live
 from .material import Material
 from .settings import RunConfig
 
-__all__ = ["batch", "demonstrations", "examples"]
+__all__ = ["batch", "demonstrations", "examples", "full_batch"]
 
 
 async def demonstrations(material: Material, live: Live, note: Callable[[str], None] = lambda _: None) -> list[Row]:
@@ -79,6 +79,15 @@ def batch(rows: Sequence[Row], step: int, count: int, seed: int) -> list[Row]:
             order = Random(f"{seed}/{role}/{number // len(own)}").sample(range(len(own)), len(own))
             found.append(own[order[number % len(own)]])
     return found
+
+
+def full_batch(rows: Sequence[Row], tokens: int) -> list[Row]:
+    """The longest rows of different tasks, which share no prompt, as many as so many tokens hold; at least one."""
+    longest: dict[str, Row] = {}
+    for row in sorted(rows, key=lambda row: row.length):
+        longest[row.task] = row
+    ordered = sorted(longest.values(), key=lambda row: row.length, reverse=True)
+    return ordered[: max(1, tokens // ordered[0].length)]
 
 
 async def examples(material: Material, config: RunConfig) -> Mapping[str, Sequence[Sequence[Message]]]:
