@@ -11,7 +11,6 @@ ABLATION/
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,6 @@ from envace_sdk.errors import TrainingError
 from envace_sdk.files import write_whole
 from envace_sdk.json import Json
 
-from .. import checkpoint
 from ..config import Section, merged
 from .job import MANIFEST as RUN
 from .job import Job
@@ -98,21 +96,11 @@ class Ablation:
         job = self.job(way, seed)
         if not (job.directory / RUN).exists():
             job.begin(self.sources)
-        if self.what == "roles" and not job.warm_directory.exists():
+        if self.what == "roles":
             for other in self.ways:
                 if other is not way:
-                    self._share(self.job(other, seed).warm_directory, job.warm_directory)
+                    job.take_warm_up(self.job(other, seed))
         return job
-
-    @staticmethod
-    def _share(source: Path, target: Path) -> None:
-        last = checkpoint.latest(source)
-        if last is None or checkpoint.read_state(last)["extra"] != "done":
-            return
-        partial = target.with_suffix(".partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        shutil.copytree(source, partial)
-        partial.replace(target)
 
     def result(self, way: Way, seed: int) -> dict[str, Json] | None:
         """What a run came to; None where it has not been measured. Raises: TrainingError when it cannot be read."""

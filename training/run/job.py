@@ -13,6 +13,7 @@ RUN/
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -53,6 +54,16 @@ class Job:
         """Of training proper, by the newest checkpoint."""
         newest = checkpoint.latest(self.directory)
         return 0 if newest is None else checkpoint.step_of(newest)
+
+    def take_warm_up(self, other: Job) -> None:
+        """Begin from the weights that another run was warmed up to, if it was, and this one has no warm-up yet."""
+        last = checkpoint.latest(other.warm_directory)
+        if self.warm_directory.exists() or last is None or checkpoint.read_state(last)["extra"] != "done":
+            return
+        partial = self.warm_directory.with_suffix(".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.copytree(other.warm_directory, partial)
+        partial.replace(self.warm_directory)
 
     @staticmethod
     def check_new(directory: Path) -> None:
