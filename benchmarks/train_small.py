@@ -52,7 +52,7 @@ from envace_sdk.training.run.report import document, write_report
 
 TEMPERATURE: Final = 0.8
 """Of sampling and of the loss: at 1 a model this small can seldom be read to the end of a response."""
-SCORES: Final = ("success", "fidelity", "reward", "format_act", "format_rehearse")
+SCORES: Final = ("success", "fidelity", "fidelity_new", "reward", "format_act", "format_rehearse")
 CURVES: Final = {
     "Success in training, the policy rehearsing": "success",
     "Reward of acts": "reward/act",
@@ -165,6 +165,8 @@ def table(results: Sequence[Mapping[str, Any]]) -> str:
     what = f"{results[0]['tasks']} tasks of unseen templates, {len(results)} seeds"
     lines = [f"| {what} | before | after | gain | 95 % interval |", "|---|---:|---:|---:|---|"]
     for score in SCORES:
+        if any(score not in one[when]["scores"] for one in results for when in ("before", "after")):
+            continue  # of so few tasks that training has shown all their calls
         before, after = ([float(one[when]["scores"][score]) for one in results] for when in ("before", "after"))
         found = paired(after, before)
         lines.append(

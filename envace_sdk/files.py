@@ -9,8 +9,21 @@ __all__ = ["absolute", "write_whole"]
 
 
 def absolute(place: str) -> str:
-    """A path of something that is there, from the root; anything else, such as a name or a URL, as it is."""
-    return str(Path(place).absolute()) if Path(place).exists() else place
+    """A path of something that is there, from the root; anything else, such as a name or a URL, as it is.
+
+    The path may have a name after it, as in `mcp.json#shop`, or a kind before it, as in `transformers:./model`.
+    """
+    if not place:
+        return place
+    if Path(place).exists():
+        return str(Path(place).absolute())
+    path, mark, name = place.rpartition("#")
+    if path and Path(path).expanduser().exists():
+        return f"{Path(path).expanduser().absolute()}{mark}{name}"
+    kind, mark, path = place.partition(":")
+    if path and not path.startswith("//") and Path(path).exists():
+        return f"{kind}{mark}{Path(path).absolute()}"
+    return place
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

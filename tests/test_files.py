@@ -1,6 +1,17 @@
 import pytest
 
-from envace_sdk.files import write_whole
+from envace_sdk.files import absolute, write_whole
+
+
+def test_what_is_there_is_found_from_anywhere_and_the_rest_is_left(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "mcp.json").touch()
+    assert absolute("model") == f"{tmp_path}/model"
+    assert absolute("mcp.json#a/b") == f"{tmp_path}/mcp.json#a/b"
+    assert absolute("transformers:./model") == f"transformers:{tmp_path}/model"
+    for name in ("retail", "https://a.example/model#x", "http://model", "openai:gpt", "none.json#shop", "", "#", ":"):
+        assert absolute(name) == name
 
 
 @pytest.mark.parametrize(("content", "read"), [(b"\xff\n", b"\xff\n"), ("ü\ud800", b"\xc3\xbc\\ud800")])

@@ -38,22 +38,18 @@ class RoleReport:
 
 @dataclass(frozen=True, slots=True)
 class GroupReport:
-    """What the groups of a batch were like, by role; with `pooled` baselines too the counts are by role."""
+    """What the groups of a batch were like, by role; with `pooled` baselines too their counts are by role."""
 
     roles: dict[Role, RoleReport]
     padding: int
     """Rows of weight zero, which were left alone."""
-
-    @property
-    def learning_share(self) -> float:
-        """The share of groups that have anything to learn from, 0 to 1."""
-        groups = sum(report.groups for report in self.roles.values())
-        idle = sum(report.flat_groups + report.single_groups for report in self.roles.values())
-        return (groups - idle) / groups if groups else 0.0
+    learning_share: float
+    """The share of groups that have anything to learn from, 0 to 1; of those that were compared, with `pooled`
+    baselines thus of both roles together."""
 
     def as_json(self) -> dict[str, Any]:
         """As JSON."""
-        return asdict(self) | {"learning_share": self.learning_share}
+        return asdict(self)
 
 
 def rolewise(
@@ -83,12 +79,14 @@ def rolewise(
         if row.weight > 0:
             groups.setdefault((row.task, None if pooled else row.role), []).append(place)
     advantages = [0.0] * len(rows)
+    learning = 0
     for places in groups.values():
         members = [rows[place] for place in places]
+        learning += not _is_flat(members, epsilon)
         for place, advantage in zip(places, _advantages(members, baseline, scale, epsilon), strict=True):
             advantages[place] = advantage
     judged = [replace(row, advantage=advantage) for row, advantage in zip(rows, advantages, strict=True)]
-    return judged, _report(rows, epsilon)
+    return judged, _report(rows, epsilon, learning / len(groups) if groups else 0.0)
 
 
 def _advantages(members: Sequence[Row], baseline: Baseline, scale: bool, epsilon: float) -> list[float]:
@@ -121,11 +119,12 @@ def _is_flat(members: Sequence[Row], epsilon: float) -> bool:
     return max(rewards) - min(rewards) <= epsilon
 
 
-def _report(rows: Sequence[Row], epsilon: float) -> GroupReport:
+def _report(rows: Sequence[Row], epsilon: float, learning_share: float) -> GroupReport:
     roles = {
         role: _role_report([row for row in rows if row.role == role and row.weight > 0], epsilon) for role in ROLES
     }
-    return GroupReport(roles=roles, padding=sum(row.weight == 0 for row in rows))
+    padding = sum(row.weight == 0 for row in rows)
+    return GroupReport(roles=roles, padding=padding, learning_share=learning_share)
 
 
 def _role_report(rows: Sequence[Row], epsilon: float) -> RoleReport:

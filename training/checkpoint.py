@@ -7,7 +7,8 @@
       state.json              step, settings, what the caller added, digests of the other files
 
 A folder is written under another name and renamed when it is complete and on disk, so a run that is killed at any
-moment leaves its last checkpoint usable. Nothing in it is pickled.
+moment leaves its last checkpoint usable. One that is replaced steps aside under a name of its own, by which it is found
+should the run be killed before the new one has its place. Nothing in a checkpoint is pickled.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ __all__ = [
 
 _FORMAT = 1
 _NAME = re.compile(r"checkpoint-(\d{6,})")
+_ASIDE = re.compile(r"\.checkpoint-(\d{6,})\.old\.partial")
+"""A checkpoint that is being replaced: complete, and the only one of its step until the new one has its place."""
 _STATE = "state.json"
 
 
@@ -58,15 +61,17 @@ def folder_for(directory: Path, step: int) -> Path:
 
 def step_of(folder: Path) -> int:
     """How many updates a checkpoint has seen, by its name."""
-    return int(folder.name.rpartition("-")[2])
+    return int(folder.name.removesuffix(".old.partial").rpartition("-")[2])
 
 
 def checkpoints(directory: Path) -> list[Path]:
     """All complete checkpoints in a directory, oldest first."""
     if not directory.is_dir():
         return []
-    found = [path for path in directory.iterdir() if _NAME.fullmatch(path.name) and (path / _STATE).is_file()]
-    return sorted(found, key=step_of)
+    complete = [path for path in directory.iterdir() if (path / _STATE).is_file()]
+    aside = {step_of(path): path for path in complete if _ASIDE.fullmatch(path.name)}
+    found = aside | {step_of(path): path for path in complete if _NAME.fullmatch(path.name)}
+    return [found[step] for step in sorted(found)]
 
 
 def latest(directory: Path) -> Path | None:
@@ -77,8 +82,12 @@ def latest(directory: Path) -> Path | None:
 
 def prune(directory: Path, keep: int) -> None:
     """Delete all but the newest `keep`, and what killed runs left half-written."""
-    for path in checkpoints(directory)[:-keep]:
+    found = checkpoints(directory)
+    for path in found[:-keep]:
         shutil.rmtree(path)
+    for path in found[-keep:]:
+        if _ASIDE.fullmatch(path.name):
+            path.rename(folder_for(directory, step_of(path)))
     for path in directory.glob(".checkpoint-*.partial"):
         shutil.rmtree(path)
 
@@ -95,15 +104,13 @@ def writing(target: Path) -> Iterator[Path]:
     yield partial
     for path in [*partial.rglob("*"), partial]:
         _sync(path)
+    old = target.with_name(f".{target.name}.old.partial")
     if target.exists():
-        old = target.with_name(f".{target.name}.old.partial")
         shutil.rmtree(old, ignore_errors=True)
         target.rename(old)
-        partial.rename(target)
-        shutil.rmtree(old)
-    else:
-        partial.rename(target)
+    partial.rename(target)
     _sync(target.parent)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:

@@ -66,17 +66,20 @@ class Judge:
         """
         prompts = [_prompt(task, trajectory, question) for task, trajectory, question in questions]
         keys = [digest([message.as_json() for message in prompt]) for prompt in prompts]
-        open_ones = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in self._known}
+        # What is known is taken out before anything new is remembered, which may take its place.
+        found = {key: self._known[key] for key in keys if key in self._known}
+        open_ones = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in found}
         for attempt in range(self._retries + 1):
             if not open_ones:
                 break
-            await self._round(open_ones, attempt)
+            found |= await self._round(open_ones, attempt)
         if open_ones:
             logger.warning("%d judgements were not to be had; their trajectories are left out", len(open_ones))
-        return [self._known.get(key) for key in keys]
+        return [found.get(key) for key in keys]
 
-    async def _round(self, open_ones: dict[str, tuple[Message, ...]], attempt: int) -> None:
-        """One attempt at all that is open; what is answered is taken out."""
+    async def _round(self, open_ones: dict[str, tuple[Message, ...]], attempt: int) -> dict[str, bool]:
+        """What one attempt at all that is open comes to; what is answered is taken out."""
+        answered: dict[str, bool] = {}
         waiting = list(open_ones.items())
         for begin in range(0, len(waiting), self._concurrency):
             batch = waiting[begin : begin + self._concurrency]
@@ -92,9 +95,10 @@ class Judge:
                 holds = _read(answer.text) if answer.finish_reason == "stop" else None
                 if holds is not None:
                     del open_ones[key]
-                    self._known[key] = holds
+                    answered[key] = self._known[key] = holds
         while len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
+        return answered
 
 
 def _read(text: str) -> bool | None:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 from safetensors.torch import save_file
@@ -19,6 +19,7 @@ from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor, distribute_tensor
 
 from envace_sdk.errors import TrainingError
+from envace_sdk.json import Json
 from envace_sdk.models.decoding import why_no_trees
 
 from .adapters import SHARED, adapter_in, read_weights, without_adapter
@@ -27,7 +28,17 @@ from .logprobs import TokenLogProbs
 from .processes import Processes
 from .rows import ROLES, Role
 
-__all__ = ["Policy", "full_tensor"]
+__all__ = ["Policy", "full_tensor", "misfit"]
+
+_MAY_CHANGE: Final = {"dropout", "frozen"}
+
+
+def misfit(mine: Mapping[str, Json], theirs: Mapping[str, Json]) -> str:
+    """Which of the `parameters` settings keeps one's weights from being the other's; empty where none does."""
+    for name, value in mine.items():
+        if name not in _MAY_CHANGE and theirs.get(name) != value:
+            return f"parameters.{name} is {theirs.get(name)!r} there and {value!r} here"
+    return ""
 
 
 class Policy:

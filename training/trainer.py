@@ -30,7 +30,7 @@ from .loss import Surrogate, TokenTerms, imitation, surrogate
 from .memory import enough_for, is_out_of_memory, memory_limit, peak_memory, reset_peak_memory
 from .metrics import StepMetrics
 from .optimizer import Optimizer
-from .policy import Policy
+from .policy import Policy, misfit
 from .processes import Processes
 from .rows import Role, Row
 from .segments import render
@@ -146,10 +146,8 @@ class Trainer:
             TrainingError: it is damaged, or of another model or other parameters.
         """
         state = checkpoint.read_state(folder)
-        mine, theirs = self.config.parameters.model_dump(mode="json"), state["config"]["parameters"]
-        for name, value in mine.items():
-            if name not in {"dropout", "frozen"} and theirs.get(name) != value:
-                raise TrainingError(f"{folder}: parameters.{name} is {theirs.get(name)!r} there and {value!r} here")
+        if reason := misfit(self.config.parameters.model_dump(mode="json"), state["config"]["parameters"]):
+            raise TrainingError(f"{folder}: {reason}")
         self.policy.load(folder / "policy")
         self._optimizer.load_state(checkpoint.read_tensors(folder / "optimizer.safetensors"))
         self.steps_done = int(state["step"])

@@ -109,11 +109,11 @@ def target_of(
 
     Raises:
         click.UsageError: the options do not fit together.
-        ToolsetError: the configuration cannot be read, or has no such server.
+        ToolsetError: the configuration cannot be read, or has no such server; the URL is none.
     """
     from dataclasses import replace
 
-    from envace_sdk.tools.loading import is_url
+    from envace_sdk.tools.loading import is_url, url_parts
     from envace_sdk.tools.upstream import Target
 
     headers, env, oauth = parse_headers(access["header"]), parse_env(access["env"]), _oauth(access)
@@ -129,6 +129,8 @@ def target_of(
         target = Target(url=server[0])
     else:
         target = Target(command=tuple(server))
+    if target.url is not None:
+        url_parts(target.url)
     given_token = access["token"] is not None and "ENVACE_TOKEN" not in os.environ
     if target.url is None and (headers or given_token or oauth):
         raise click.UsageError("--header, --token and --oauth are for a URL; give a command its secrets with --env")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from .extras import load
 
@@ -81,7 +82,9 @@ Exit codes:
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be done and what it would cost, and stop.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
 def ablate(
+    ctx: click.Context,
     sources: tuple[str, ...],
     what: str,
     seeds: tuple[int, ...],
@@ -101,13 +104,17 @@ def ablate(
     Both ways have the same tasks, model and seeds; each run is measured on test tasks. What is shown is the mean of
     each way, the difference paired by seed, and its 95 % interval: one that holds 0 decides nothing.
     """
-    given: dict[str, Any] = {"model": uri, "preset": preset, "steps": steps}
-    given = {name: value for name, value in given.items() if value is not None}
-    if not sources and (given or file):
+    changes: dict[str, Any] = {"model": uri, "preset": preset, "steps": steps}
+    changes = {name: value for name, value in changes.items() if value is not None}
+    if not sources and (changes or file):
         raise click.UsageError("without --tools an ablation goes on with its own settings; leave --model, --config, …")
     command = load("training.run.ablate", command="train", extra="train")
     test = command.Measuring(tasks=tasks, samples=samples, temperature=temperature)
-    lines = command.run_ablate(sources, file, given, output, what=what, seeds=seeds, test=test, dry_run=dry_run)
+    own = ("what", *command.Measuring.model_fields)
+    given = [name for name in own if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
+    lines = command.run_ablate(
+        sources, file, changes, output, what=what, seeds=seeds, test=test, dry_run=dry_run, given=given
+    )
     if lines is None:
         sys.exit(0 if dry_run else 1)
     if as_json:

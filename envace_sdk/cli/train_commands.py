@@ -168,6 +168,8 @@ def evaluate(run: Path, servers: tuple[str, ...], as_json: bool, **options: Any)
         click.echo("a server says that it only rehearses: this says nothing about the real tools", err=True)
     for name, value in found["scores"].items():
         click.echo(f"{name:<16} {value:.3f}")
+    calls = found["calls"]
+    click.echo(f"{calls['all']} calls rehearsed, {calls['new']} of them new: in no training task, in no recording")
     for name, value in found["fidelity"].items():
         click.echo(f"fidelity of {name}: {value:.3f}")
 

@@ -74,7 +74,11 @@ class OpenAIModel(Closing):
         tempered: bool = False,
         name: str | None = None,
     ) -> None:
-        parts = urlsplit(base_url)
+        try:
+            parts = urlsplit(base_url)
+            parts.port  # noqa: B018  read only now
+        except ValueError as error:
+            raise ModelError(f"{base_url!r} is not a URL: {error}; one is http://127.0.0.1:8000/v1") from None
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ModelError(f"{base_url!r} is not the URL of an endpoint; one is http://127.0.0.1:8000/v1")
         if concurrency < 1 or retries < 0 or timeout <= 0:

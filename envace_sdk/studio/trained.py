@@ -141,7 +141,7 @@ def _steps(file: Path) -> list[dict[str, Any]]:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    for line in text.splitlines():
+    for line in text.split("\n"):
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):  # cut short by a kill, or none of ours

@@ -25,7 +25,7 @@ from .formats import Entry, format_of, is_client_config, is_openapi, read_entry,
 from .shipped import shipped
 from .upstream import Catalogue, Target, pull_now
 
-__all__ = ["Access", "Loaded", "is_url", "load", "read_catalogue", "read_config", "read_document"]
+__all__ = ["Access", "Loaded", "is_url", "load", "read_catalogue", "read_config", "read_document", "url_parts"]
 
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 _BESIDE: Final = frozenset({"dynamics.yaml", "package.json", "world.json"})
@@ -245,7 +245,7 @@ def _raw(text: str, document: Json, loaded: Loaded) -> bytes | None:
 
 
 def _from_url(url: str, access: Access) -> Loaded:
-    parts = _parts(url)
+    parts = url_parts(url)
     if parts.path.endswith(_SUFFIXES):
         where = f"{parts.scheme}://{parts.hostname}{parts.path}"
         return _from_text(_fetch(url, where, access), where, _stem(Path(parts.path)), access)
@@ -253,7 +253,8 @@ def _from_url(url: str, access: Access) -> Loaded:
     return read_catalogue(pull_now(target), parts.hostname or "server")
 
 
-def _parts(url: str) -> SplitResult:
+def url_parts(url: str) -> SplitResult:
+    """The parts of a URL. Raises: ToolsetError where it is none."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018  read only now

@@ -79,7 +79,7 @@ class _Arguments:
         content = body.get("content") if isinstance(body, dict) else None
         media = json_content(content) or _media(content, lambda kind: kind in _FORMS)
         if media is None:
-            if content:
+            if isinstance(content, dict) and content:
                 text = {"type": "string", "description": f"The request body ({', '.join(map(str, content))})."}
                 self._add(self._free("body"), text, "body", required=body.get("required") is True)
             return

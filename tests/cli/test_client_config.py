@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from envace_sdk.cli.client_config import client_config
 from envace_sdk.cli.client_snippets import CLIENTS
+from envace_sdk.errors import ToolsetError
 
 URL = "http://127.0.0.1:8000/mcp"
 
@@ -214,6 +215,12 @@ def test_a_wrong_command_line_of_a_gateway_says_what_to_do(words, why, folder):
     code, out, said = run(*words)
     assert (code, out) == (2, "")
     assert why in said
+
+
+def test_a_gateway_before_what_is_no_url_is_refused(folder):
+    words = ["--gateway", "--", "--upstream", "http://[::1"]
+    with pytest.raises(ToolsetError, match="not a URL"):
+        CliRunner().invoke(client_config, words, catch_exceptions=False)
 
 
 @pytest.mark.slow

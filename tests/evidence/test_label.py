@@ -14,6 +14,7 @@ from envace_sdk.evidence import (
     Rehearsed,
     label,
     read_label,
+    says_rehearsed,
     strip,
     strip_blocks,
     strip_result,
@@ -77,6 +78,19 @@ def test_a_label_of_a_later_version_is_read():
 def test_confidence_is_a_probability():
     with pytest.raises(ValidationError):
         REHEARSED.model_validate({**REHEARSED.model_dump(), "confidence": 1.5})
+
+
+@pytest.mark.parametrize("body", [{}, {"confidence": 1.01}, {"layer": 3, "of": "a later version"}])
+@pytest.mark.parametrize("key", [KEY, KEY.upper()])
+def test_whoever_says_that_it_only_rehearses_is_believed_whatever_else_its_label_says(body, key):
+    assert says_rehearsed({"content": [], "_meta": {key: {"kind": "rehearsed", **body}}})
+
+
+@pytest.mark.parametrize(
+    "wire", [None, "", [], {}, {"_meta": 3}, {"_meta": {KEY: "rehearsed"}}, {"_meta": {KEY: {"kind": "observed"}}}]
+)
+def test_whoever_does_not_say_so_is_not_said_to(wire):
+    assert not says_rehearsed(wire)
 
 
 def test_labels_inside_content_from_outside_are_stripped_and_the_rest_is_kept():

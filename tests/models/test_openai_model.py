@@ -218,7 +218,15 @@ def test_one_model_serves_one_event_loop_after_another(server):
 
 
 @pytest.mark.parametrize(
-    "address", ["openai:tiny", "openai:@http://x/v1", "openai:tiny@ftp://x", "openai:tiny@http://"]
+    "address",
+    [
+        "openai:tiny",
+        "openai:@http://x/v1",
+        "openai:tiny@ftp://x",
+        "openai:tiny@http://",
+        "openai:tiny@http://[::1",
+        "openai:tiny@http://x:port/v1",
+    ],
 )
 def test_an_address_without_an_endpoint_is_an_error(address):
     with pytest.raises(ModelError, match="http://"):

@@ -40,9 +40,10 @@ def test_a_manifest_of_tasks_names_folders_beside_it_alone(name, tmp_path):
     inner.mkdir()
     (tmp_path / "up").mkdir()
     (tmp_path / "up" / "train.jsonl").write_text("secret")
-    (inner / folder.MANIFEST).write_text(json.dumps({"toolsets": {name: {"source": "retail"}}}))
-    with pytest.raises(TaskError, match="can be no toolset"):
-        folder.read_task_sets(inner)
+    for toolsets in ({name: {"source": "retail"}}, {"shop": {"source": "retail", "folder": name}}):
+        (inner / folder.MANIFEST).write_text(json.dumps({"toolsets": toolsets}))
+        with pytest.raises(TaskError, match="can be no toolset"):
+            folder.read_task_sets(inner)
 
 
 def test_a_tool_named_like_a_path_touches_no_file(tmp_path):

@@ -246,6 +246,41 @@ def test_task_sets_are_written_and_read_back(tmp_path, retail_tasks):
         read_task_sets(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "acme/shop", "../../x", "/proc/x", "..", ".", "", ".hidden", "a\\b", "a\0b", "100%", "a%2Fb", "tools: new",
+        "manifest.json", "\udcff", "x" * 300, "店" * 100,
+    ],
+)  # fmt: skip
+def test_a_toolset_of_any_name_is_written_in_the_folder_and_read_back(tmp_path, retail_tasks, name):
+    sets = [
+        TaskSet(one, "retail", {"train": retail_tasks[:count], "validation": [], "test": []})
+        for count, one in enumerate(["a", name, "x" * 301], 1)
+    ]
+    write_task_sets(tmp_path / "in" / "a" / "run" / "t", sets, MakeOptions())
+    assert read_task_sets(tmp_path / "in" / "a" / "run" / "t") == sets
+    assert len(list((tmp_path / "in" / "a" / "run" / "t").glob("*/train.jsonl"))) == 3
+    outside = {path for path in tmp_path.rglob("*") if not path.is_relative_to(tmp_path / "in" / "a" / "run")}
+    assert outside == {tmp_path / "in", tmp_path / "in" / "a"}
+
+
+@pytest.mark.parametrize("name", ["retail", "file_workspace", "My tools (v1.2)", "Läden", "x@acme-3"])
+def test_the_folder_of_a_toolset_of_an_ordinary_name_is_its_name(tmp_path, retail_tasks, name):
+    write_task_sets(tmp_path, [TaskSet(name, "retail", {"train": retail_tasks[:2]})], MakeOptions())
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "manifest.json"])
+    assert "folder" not in json.loads((tmp_path / "manifest.json").read_text())["toolsets"][name]
+
+
+def test_a_manifest_that_names_no_folder_means_the_one_of_the_toolsets_name(tmp_path, retail_tasks):
+    one = TaskSet("new: 100%", "retail", {"train": retail_tasks[:2], "validation": [], "test": []})
+    write_task_sets(tmp_path, [one], MakeOptions())
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    (tmp_path / manifest["toolsets"][one.toolset].pop("folder")).rename(tmp_path / one.toolset)
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    assert read_task_sets(tmp_path) == [one]
+
+
 def test_a_toolset_that_is_held_back_is_all_test(tmp_path):
     for name in ("left", "right"):
         (tmp_path / name).mkdir()

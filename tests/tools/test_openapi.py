@@ -3,7 +3,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tool_strategies import JSON
 
@@ -302,6 +302,8 @@ def places(value, path=()):
 PLACES = list(places(DOCUMENT))
 
 
+@example([(("components", "requestBodies", "PetBody", "content"), True)])
+@example([(("components", "requestBodies", "PetBody", "content"), "application/json")])
 @given(st.lists(st.tuples(st.sampled_from(PLACES), JSON), min_size=1, max_size=3))
 def test_a_document_damaged_anywhere_is_read_as_far_as_it_goes_or_refused(damages):
     damaged = copy.deepcopy(DOCUMENT)

@@ -1,6 +1,7 @@
 import json
 import random
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -47,6 +48,68 @@ def test_an_older_checkpoint_of_the_same_step_is_replaced(tmp_path):
     written(folder, step=1, extra="new")
     assert checkpoint.read_state(folder)["extra"] == "new"
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-000001"]
+
+
+class Killed(BaseException):
+    """At this moment."""
+
+
+def killed_at(moment, monkeypatch, work):
+    """Do the work until it is about to rename or to delete a folder for the so manieth time; whether it came there."""
+    came = iter(range(moment + 1))
+
+    def until(function):
+        def called(*arguments, **options):
+            if next(came) == moment:
+                raise Killed
+            return function(*arguments, **options)
+
+        return called
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", until(Path.rename))
+        patch.setattr(shutil, "rmtree", until(shutil.rmtree))
+        try:
+            work()
+        except Killed:
+            return True
+    return False
+
+
+def test_a_run_killed_at_any_moment_while_a_checkpoint_is_replaced_leaves_one(tmp_path, monkeypatch):
+    moments = 0
+    while True:
+        directory = tmp_path / str(moments)
+        folder = written(checkpoint.folder_for(directory, 1), step=1, extra="old")
+
+        def replaced(folder=folder):
+            written(folder, step=1, extra="new")
+            checkpoint.prune(folder.parent, 1)
+
+        if not killed_at(moments, monkeypatch, replaced):
+            break
+        moments += 1
+        found = checkpoint.latest(directory)
+        assert found is not None
+        assert checkpoint.step_of(found) == 1
+        extra = checkpoint.read_state(found)["extra"]
+        assert extra in {"old", "new"}
+        checkpoint.prune(directory, 1)
+        assert [path.name for path in directory.iterdir()] == ["checkpoint-000001"]
+        assert checkpoint.read_state(folder)["extra"] == extra
+    assert moments >= 4
+
+
+def test_a_run_killed_while_a_checkpoint_is_replaced_replaces_it_when_it_goes_on(tmp_path, monkeypatch):
+    folder = written(checkpoint.folder_for(tmp_path, 1), step=1, extra="old")
+    moment = 0
+    while folder.exists():
+        assert killed_at(moment, monkeypatch, lambda: written(folder, step=1, extra="new"))
+        moment += 1
+    assert [checkpoint.read_state(path)["extra"] for path in checkpoint.checkpoints(tmp_path)] == ["old"]
+    written(folder, step=1, extra="newer")
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-000001"]
+    assert checkpoint.read_state(folder)["extra"] == "newer"
 
 
 def test_only_the_newest_are_kept(tmp_path):

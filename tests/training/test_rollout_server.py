@@ -1,7 +1,12 @@
 """What can be said of a vLLM server without one: the command that starts it, and what is wrong with what is there."""
 
 import asyncio
+import contextlib
+import os
+import signal
 import socket
+import threading
+import time
 
 import pytest
 import torch
@@ -10,12 +15,14 @@ from envace_sdk.training.config import validate
 from envace_sdk.training.processes import Processes
 from envace_sdk.training.rollout_config import ServerConfig
 from envace_sdk.training.rows import Row
-from envace_sdk.training.run import run_config
+from envace_sdk.training.run import Job, run_config
+from envace_sdk.training.run.command import served
 from envace_sdk.training.trainer import Trainer
 from envace_sdk.training.vllm import rollout_server, serve_command
 from envace_sdk.training.vllm.client import VLLMClient
 from model_endpoint import model_endpoint
 from tiny_policy import config, some_rows, tiny_llama
+from watched import Watched
 
 from envace_sdk.cli.train_commands import train
 from envace_sdk.errors import RowError, TrainingError
@@ -80,6 +87,91 @@ def test_an_interpreter_without_vllm_is_named():
     ):
         with pytest.raises(TrainingError, match=words), rollout_server("X", config(), server):
             pass
+
+
+@contextlib.contextmanager
+def starting(tmp_path, script, seconds):
+    """A run whose server runs a shell script, after it has written its process id; what is left of it is ended."""
+    python, started = tmp_path / "python", tmp_path / "started"
+    python.write_text(f"#!/bin/sh\necho $$ > {started}.new && mv {started}.new {started}\n{script}\n")
+    python.chmod(0o755)
+    server = {"python": str(python), "start_seconds": seconds}
+    try:
+        yield Job(tmp_path / "run", "X", run_config({"rollout": {"server": server}}), None), started
+    finally:
+        if started.exists():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(int(started.read_text()), signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def pressing_ctrl_c(started, times):
+    """As soon as the server runs, and again a little later; but never after the block."""
+    over = threading.Event()
+
+    def press():
+        while not started.exists():
+            if over.wait(0.05):
+                return
+        for _ in range(times):
+            if over.wait(0.7):
+                return
+            os.kill(os.getpid(), signal.SIGINT)
+
+    presses = threading.Thread(target=press)
+    presses.start()
+    try:
+        yield
+    finally:
+        over.set()
+        presses.join()
+
+
+@pytest.mark.parametrize(
+    ("script", "times"),
+    [("exec sleep 60", 1), ("trap '' TERM; while :; do sleep 1; done", 2)],
+    ids=["once", "again-while-it-will-not-end"],
+)
+def test_ctrl_c_while_a_server_starts_ends_both(tmp_path, script, times):
+    with starting(tmp_path, script, 10) as (job, started):
+        began = time.monotonic()
+        with (
+            pressing_ctrl_c(started, times),
+            pytest.raises(KeyboardInterrupt),
+            served(job, Processes("cpu"), Watched()),
+        ):
+            pytest.fail("no server runs")
+        assert time.monotonic() - began < 9, "it was not only given up when its time was over"
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(started.read_text()), 0)
+
+
+class OneOfTwo:
+    """What `served` asks of a process that has a peer."""
+
+    def __init__(self, *, is_main):
+        self.is_main = is_main
+        self.told = []
+
+    async def by_main(self, work):
+        if not self.is_main:
+            return "http://127.0.0.1:9"
+        try:
+            return await work()
+        except TrainingError as error:
+            self.told.append(str(error))
+            raise
+
+
+def test_one_process_starts_the_server_and_the_others_are_told_of_it(tmp_path):
+    with starting(tmp_path, "exit 3", 10) as (job, started):
+        with served(job, OneOfTwo(is_main=False), Watched()) as ready:
+            assert ready.config.rollout.server.url == "http://127.0.0.1:9"
+        assert not started.exists()
+        main = OneOfTwo(is_main=True)
+        with pytest.raises(TrainingError, match="exit code 3"), served(job, main, Watched()):
+            pytest.fail("no server runs")
+        assert "exit code 3" in main.told[0]
 
 
 def test_adapters_cannot_go_from_gpu_to_gpu():

@@ -11,25 +11,27 @@ import lamp_world
 import pytest
 from envace_sdk.training import checkpoint
 from envace_sdk.training.metrics import read_metrics
-from envace_sdk.training.rollout import RolloutSource
+from envace_sdk.training.rollout import Case, RolloutSource
 from envace_sdk.training.run import Job, Stop, export, train
 from envace_sdk.training.run.command import run_eval, run_train
 from envace_sdk.training.run.estimate import estimate
-from envace_sdk.training.run.fidelity import role_fidelity
+from envace_sdk.training.run.fidelity import KnownCall, known_calls, role_fidelity
 from envace_sdk.training.run.live import Live
 from envace_sdk.training.run.machine import load_weights, model_place
 from envace_sdk.training.run.report import write_report
 from envace_sdk.training.run.warm import demonstrations
 from envace_sdk.training.tokens import ModelTokens
+from envace_sdk.training.trajectory import Trajectory, Turn
 from served import http_server
 from transformers import AutoModelForCausalLM
 from watched import Watched
 
 from envace_sdk.errors import ModelError, TrainingError
 from envace_sdk.models import Completion, Message, Request, load_model
-from envace_sdk.rehearse import Worlds
+from envace_sdk.rehearse import Environment, Worlds
 from envace_sdk.rehearse.prompting import PromptSettings
 from envace_sdk.roles import RESPONSE
+from envace_sdk.tasks import load_tasks
 
 
 def run(job, watch=None, stop=None):
@@ -67,6 +69,22 @@ def test_what_is_measured_is_said_before_it_is(done):
     assert [note for note in watch.notes if note.startswith("measuring on 4 validation tasks: ")] == [
         watch.notes[-1]
     ] * 3
+
+
+def test_the_end_of_a_warm_up_is_saved_once(tmp_path, monkeypatch):
+    job, saved = lamp_world.job(tmp_path, steps=1), []
+    writing = checkpoint.writing
+
+    def noted(target):
+        saved.append(target)
+        return writing(target)
+
+    monkeypatch.setattr(checkpoint, "writing", noted)
+    assert run(job)
+    assert [folder.name for folder in saved if folder.parent == job.warm_directory] == [
+        "checkpoint-000002",
+        "checkpoint-000004",
+    ]
 
 
 @pytest.mark.parametrize("moment", [("warm-up", 3), ("training", 1), ("training", 3)])
@@ -169,6 +187,45 @@ def test_rehearsals_are_measured_at_the_temperature_that_was_asked_for_and_held_
     assert {request.sampling.temperature for request in listener.asked} == {0.7}
     assert {request.schema is not None for request in listener.asked} == {constrained}
     assert {request.wrap for request in listener.asked} == {RESPONSE if constrained else ("", "")}
+
+
+def test_each_rehearsal_is_drawn_by_itself(done):
+    """With one seed for all, all would be drawn alike."""
+    job, _ = done
+    live, listener = Live(job.place, job.config), Listener()
+    live.models = {"act": listener, "rehearse": listener}
+    for _ in range(2):
+        asyncio.run(role_fidelity(job.material.chosen("validation", 4, 0), live, temperature=1.0))
+    first, again = ([one.sampling.seed for one in listener.asked[start:][:4]] for start in (0, 4))
+    assert len(set(first)) == 4
+    assert first == again
+
+
+def test_calls_that_training_may_have_shown_the_answer_to_are_scored_apart(done):
+    job, _ = done
+    live, listener = Live(job.place, job.config), Listener()
+    live.models = {"act": listener, "rehearse": listener}
+    cases = job.material.chosen("validation", 4, 0)
+
+    def measured(known):
+        return asyncio.run(role_fidelity(cases, live, temperature=0.0, known=known))
+
+    known = asyncio.run(known_calls(cases))
+    assert (measured(known).new, measured(known).new_calls) == (None, 0)
+    some = measured(known - {next(iter(known))})
+    assert some.new is not None
+    assert 0 < some.new_calls < some.calls == 4
+    all_new = measured(frozenset())
+    assert (all_new.new, all_new.new_calls) == (all_new.fidelity, 4)
+    assert measured(None).new is None
+
+
+def test_recorded_calls_are_known():
+    environment = Environment.load("retail")
+    known = asyncio.run(known_calls([Case(environment, load_tasks(environment.tasks_path)[0])]))
+    recorded = {KnownCall.of(environment, fixture.call) for fixture in environment.seen if fixture.is_call}
+    assert recorded
+    assert recorded <= known
 
 
 class Taught:
@@ -280,6 +337,30 @@ def again(done, tmp_path):
     """A copy of the finished run."""
     job, _ = done
     return Path(shutil.copytree(job.directory, tmp_path / "run"))
+
+
+def test_settings_that_the_weights_do_not_fit_are_refused_before_they_are_kept(again):
+    before = (again / "run.json").read_bytes()
+    with pytest.raises(TrainingError, match=r"parameters\.method is 'full' there and 'lora' here"):
+        run_train([], None, {"parameters": {"method": "lora"}}, again, resume=True, dry_run=False)
+    assert (again / "run.json").read_bytes() == before
+    assert run_train([], None, {"steps": 5}, again, resume=True, dry_run=False)
+
+
+def test_texts_with_other_ends_of_lines_are_samples_like_others(again):
+    job = Job.found(again)
+    said = "one\u2028two\u2029three\x85four\x0bfive"
+    job.keep_samples(9, [Trajectory("lamps/t", number, "train", turns=[Turn("act", said)]) for number in range(2)])
+    ((_, found),) = job.samples(1)
+    assert [turn["text"] for one in found for turn in one["turns"]] == [said] * 2
+    write_report(job)
+    assert "two" in (again / "report.html").read_text()
+
+
+def test_a_report_that_cannot_be_written_takes_nothing_from_what_the_run_came_to(again, capsys):
+    (again / "samples" / "000004.jsonl").write_text("not JSON\n")
+    assert run_train([], None, {"steps": 4}, again, resume=True, dry_run=False)
+    assert "report.html is not written" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_run_goes_on_from_anywhere_with_its_own_settings_and_those_given_now(again, tmp_path, monkeypatch):

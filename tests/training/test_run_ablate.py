@@ -1,17 +1,21 @@
 """`envace-sdk train ablate` on the synthetic world."""
 
+import asyncio
 import json
 import math
+from dataclasses import replace
 
 import lamp_world
 import pytest
 import yaml
 from click.testing import CliRunner
+from envace_sdk.training.config import merged
 from envace_sdk.training.metrics import read_metrics
-from envace_sdk.training.run import Stop
+from envace_sdk.training.run import Stop, run_config
 from envace_sdk.training.run.ablate import ablate as run_all
 from envace_sdk.training.run.ablation import WAYS, Ablation, Measuring
 from envace_sdk.training.run.ablation_report import comparisons, table
+from envace_sdk.training.run.command import evaluated
 from envace_sdk.training.run.paired import paired
 from envace_sdk.training.tasks import MakeOptions, write_task_sets
 from watched import Watched
@@ -123,6 +127,87 @@ def test_an_ablation_that_is_stopped_goes_on_and_runs_nothing_twice(ablation):
     assert [note for note in again.notes if note.startswith("run ")] == ["run 1 of 1: pooled, seed 0"]
     assert ablation.result(first, 0) == kept
     assert ablation.seeds() == [0]
+
+
+def begun(watch):
+    return [note for note in watch.notes if note.startswith("run ")]
+
+
+def test_a_measurement_that_is_stopped_is_given_up_and_made_again_later(ablation, monkeypatch):
+    stop, watch = Stop(), Watched()
+
+    async def endless(*_, **__):
+        stop.request()
+        await asyncio.wait_for(asyncio.Event().wait(), 20)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("envace_sdk.training.run.ablate.evaluated", endless)
+        assert not run_all(ablation, [0], watch, stop)
+    first, second = ablation.ways
+    assert begun(watch) == ["run 1 of 2: role-wise, seed 0"]
+    assert ablation.result(first, 0) is None
+    curve = read_metrics(ablation.job(first, 0).directory)
+
+    again = Watched()
+    assert run_all(ablation, [0], again, Stop())
+    assert begun(again) == ["run 1 of 2: role-wise, seed 0", "run 2 of 2: pooled, seed 0"]
+    assert read_metrics(ablation.job(first, 0).directory) == curve
+    assert None not in (ablation.result(first, 0), ablation.result(second, 0))
+
+
+def test_a_stop_that_comes_as_a_measurement_ends_keeps_it_and_begins_no_other_run(ablation, monkeypatch):
+    stop, watch = Stop(), Watched()
+
+    async def stopped_at_the_end(*arguments, **options):
+        found = await evaluated(*arguments, **options)
+        stop.request()
+        return found
+
+    monkeypatch.setattr("envace_sdk.training.run.ablate.evaluated", stopped_at_the_end)
+    assert not run_all(ablation, [0], watch, stop)
+    first, second = ablation.ways
+    assert begun(watch) == ["run 1 of 2: role-wise, seed 0"]
+    assert ablation.result(first, 0) is not None
+    assert not ablation.job(second, 0).directory.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"optimizer": {"role_weights": {"act": 2.0}}}, "optimizer.role_weights.act is 2.0, not unset"),
+        ({"rewards": {"judge": {"model": "scripted:x"}}}, "rewards.judge is {'model': 'scripted:x', .*}, not None"),
+        ({"rollout": {"server": {"url": "http://x"}}}, "rollout.server is {'url': 'http://x', .*}, not None"),
+        ({"rollout": {"real": {"lamps": "http://x"}}}, "rollout.real.lamps is 'http://x', not unset"),
+        ({"rollout": {"schedule": {"mix": {"train": 1.0}}}}, "rollout.schedule.mix.train is 1.0, not unset"),
+    ],
+)
+def test_a_setting_that_was_there_and_is_not_now_or_the_reverse_is_named(ablation, changes, named):
+    plain = ablation.config
+    changed = run_config(merged(plain.model_dump(mode="json"), changes))
+    before = replace(ablation, config=changed)
+    with pytest.raises(TrainingError, match=named):
+        before.check("roles", ("own",), plain, ablation.test)
+    with pytest.raises(TrainingError, match=named.partition(" is ")[0]):
+        ablation.check("roles", ("own",), changed, ablation.test)
+    before.check("roles", ("own",), changed, ablation.test)
+
+
+@pytest.mark.parametrize(
+    ("option", "own", "other", "named"),
+    [
+        ("--what", "roles", "rendering", "what is 'roles', not 'rendering'"),
+        ("--tasks", 2, 32, "test.tasks is 2, not 32"),
+        ("--samples", 4, 5, "test.samples is 4, not 5"),
+        ("--temperature", 1.0, 0.5, "test.temperature is 1.0, not 0.5"),
+    ],
+)
+def test_what_an_ablation_goes_on_with_is_not_silently_another_thing_than_was_said(ablation, option, own, other, named):
+    with pytest.raises(TrainingError, match=named):
+        invoke("-o", ablation.directory, "--dry-run", option, other)
+    for way in ablation.ways:
+        ablation.begun(way, 0)
+        ablation.keep(way, 0, {"success": 1.0})
+    assert invoke("-o", ablation.directory, "--seeds", 0, "--dry-run", option, own).exit_code == 0
 
 
 def test_runs_of_one_seed_differ_in_nothing_but_what_is_compared(ablation):

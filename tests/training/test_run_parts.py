@@ -41,6 +41,24 @@ def test_a_misspelt_setting_is_named_with_its_file(tmp_path):
         load_run_config(path, {}, preset="cpu-small")
 
 
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        ({"mix": {"change": math.inf}}, r"tasks\.make\.mix\.change: .*finite"),
+        ({"mix": {"change": math.nan, "read": 1}}, r"tasks\.make\.mix\.change: .*finite"),
+        ({"mix": {"change": -1.0, "read": 2}}, r"tasks\.make\.mix\.change: .*greater than or equal to 0"),
+        ({"mix": {"change": 1e308, "read": 1e308}}, r"tasks\.make\.mix: .*together"),
+        ({"mix": {"change": 0.0, "read": 0}}, r"tasks\.make\.mix: .*at least one"),
+        ({"mix": {}}, r"tasks\.make\.mix: .*at least one"),
+        ({"hidden_keys": math.nan}, r"tasks\.make\.hidden_keys: .*finite"),
+    ],
+)
+def test_shares_that_no_kind_of_task_can_be_drawn_by_are_named(make, named):
+    with pytest.raises(TrainingError, match=named):
+        run_config({"tasks": {"make": make}})
+    assert run_config({"tasks": {"make": {"mix": {"change": 1, "read": 0}}}}).tasks.make.mix["read"] == 0
+
+
 def test_a_schedule_that_asks_for_a_server_that_nobody_named_is_refused_before_anything_is_run():
     with pytest.raises(TrainingError, match=r"name it in rollout\.real, as in {retail: mcp\.json#retail}"):
         run_config({"rollout": {"schedule": {"real_every": 2}}})
@@ -97,6 +115,14 @@ def test_attempts_that_could_not_be_made_are_no_failures_and_no_successes():
     assert found.success == 0.5
     assert found.attempts == {"t/1": (1, 1), "t/2": (0, 1)}
     assert found.trouble == "1 of 3 attempts could not be made; the first, t/1: the server is away"
+
+
+def test_what_could_not_be_measured_has_no_score():
+    tried = [Trajectory("a", 0, "real", masked="the server is gone")]
+    assert Evaluation(1, tried, RoleFidelity(0.0, 0.0, 0, {})).as_flat() == {}
+    assert "cannot be reached: no call" in RoleFidelity(0.0, 0.0, 0, {}).missing(0.0)
+    found = Evaluation(1, tried, RoleFidelity(0.5, 1.0, 4, {})).as_flat()
+    assert found == {"eval/fidelity": 0.5, "eval/format_rehearse": 1.0}
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=9), st.integers(2, 6))

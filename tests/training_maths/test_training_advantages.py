@@ -76,6 +76,21 @@ def test_rewards_that_differ_by_rounding_teach_nothing_and_are_counted():
     assert report.learning_share == 0.0
 
 
+def test_what_there_is_to_learn_from_is_told_by_the_groups_that_are_compared():
+    """A turn of each role is nothing to compare by role, and a pair over both."""
+    found = [row("act", 1.0), row("rehearse", 0.0), row("act", 1.0, task="flat"), row("rehearse", 1.0, task="flat")]
+    judged, report = rolewise(found, pooled=True)
+    assert [one.advantage for one in judged] == [0.5, -0.5, 0.0, 0.0]
+    assert report.learning_share == report.as_json()["learning_share"] == 0.5
+    assert rolewise(found)[1].learning_share == 0.0
+
+
+@given(rows, st.booleans())
+def test_nothing_is_learned_just_where_the_share_to_learn_from_is_0(found, pooled):
+    judged, report = rolewise(found, pooled=pooled)
+    assert any(each.advantage for each in judged) == (report.learning_share > 0)
+
+
 def test_padding_is_in_no_baseline_and_has_no_advantage():
     judged, report = rolewise([row("act", 1.0), row("act", 0.0, sample=1), row("act", 100.0, sample=2, weight=0.0)])
     assert [found.advantage for found in judged] == [0.5, -0.5, 0.0]

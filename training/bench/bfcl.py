@@ -101,7 +101,8 @@ class Bfcl:
             self._runner.evaluate_task(category, folder, folder, results, _NAME, _Handler(), {}, allow_missing=True)
         place = folder / _NAME / self._utils.get_directory_structure_by_category(category)
         path = place / self._utils.get_file_name_by_category(category, is_score_file=True)
-        head, *wrong = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = path.read_text(encoding="utf-8").split("\n")  # texts of models hold other ends of lines
+        head, *wrong = [json.loads(line) for line in lines if line]
         errors = Counter(str(entry.get("error_type") or entry.get("error")) for entry in wrong)
         return Score(int(head["correct_count"]), int(head["total_count"]), dict(errors.most_common()))
 

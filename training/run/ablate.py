@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 
 from envace_sdk.errors import TrainingError
@@ -21,7 +22,7 @@ from .loop import Watch, train
 from .machine import suitable_preset
 from .planning import plan
 from .progress import Display, duration
-from .report import write_report
+from .report import keep_report
 from .settings import load_run_config
 from .stopping import Stop
 
@@ -40,6 +41,7 @@ def run_ablate(
     seeds: Sequence[int],
     test: Measuring,
     dry_run: bool,
+    given: Collection[str] = (),
 ) -> list[str] | None:
     """Begin an ablation, or go on with it; the lines of its table, or None where it was stopped or nothing was run.
 
@@ -52,6 +54,8 @@ def run_ablate(
         seeds: each is a run of both ways.
         test: how each run is measured.
         dry_run: only say what would be done, and write nothing.
+        given: of `what` and the settings of `test`, those that must be so where toolsets are not named: the rest is as
+            in the directory.
 
     Raises:
         EnvaceError: what is given cannot be used, the directory holds something else, or memory does not suffice.
@@ -63,6 +67,8 @@ def run_ablate(
             if sources:
                 config = load_run_config(file, changes, preset=suitable_preset())
                 ablation.check(what, sources, config, test)
+            else:
+                ablation.check_given(given, what, test)
         elif not sources:
             raise TrainingError(f"{directory} holds no ablation to go on with: name the toolsets with --tools")
         else:
@@ -95,18 +101,23 @@ def ablate(ablation: Ablation, seeds: Sequence[int], watch: Watch, stop: Stop) -
     """Take every run that has not been measured to its end; whether all came there. Raises: EnvaceError, as `train`."""
     runs = list(_left(ablation, seeds))
     for number, (way, seed) in enumerate(runs, 1):
+        if stop.requested:
+            return False
         job = ablation.begun(way, seed)
         watch.note(f"run {number} of {len(runs)}: {way.name}, seed {seed}")
         with served(job, Processes(job.config.compute.device), watch) as ready:
             try:
                 finished = asyncio.run(train(ready, watch, stop))
             finally:
-                write_report(job)
+                keep_report(job, watch.note)
             if not finished or stop.requested:
                 return False
             test = ablation.test
             watch.note(f"measuring on test tasks: up to {test.tasks}, {test.samples} attempts at each")
-            ablation.keep(way, seed, _scores(ready, test))
+            scores = _scores(ready, test, stop)
+            if scores is None:
+                return False
+            ablation.keep(way, seed, scores)
         write_results(ablation, ablation.seeds())
     return True
 
@@ -119,14 +130,18 @@ def _left(ablation: Ablation, seeds: Sequence[int]) -> Iterator[tuple[Way, int]]
                 yield way, seed
 
 
-def _scores(job: Job, test: Measuring) -> dict[str, float]:
-    """How a finished run does on test tasks, how it did on the way, and what it took."""
+def _scores(job: Job, test: Measuring, stop: Stop) -> dict[str, float] | None:
+    """How a finished run does on test tasks, how it did on the way, and what it took; None if it is to stop before."""
     weights = trained_weights(job)
-    measured = asyncio.run(evaluated(job, "test", test.tasks, test.samples, test.temperature, weights))
+    measuring = evaluated(job, "test", test.tasks, test.samples, test.temperature, weights)
+    measured = asyncio.run(stop.unless(measuring))
+    if measured is None:
+        return None
     shown = {name.removeprefix("eval/"): value for name, value in measured.as_flat().items()}
     found = {name: value for name, value in shown.items() if name in {*_SHOWN, f"pass^{test.samples}"}}
     steps = [values for values in read_metrics(job.directory) if values["step"] > 0]
-    found["success in training"] = sum(values["success"] for values in steps) / len(steps)
+    if tried := [values["success"] for values in steps if "success" in values]:
+        found["success in training"] = fmean(tried)
     found["tokens computed"] = float(sum(values.get("computed_tokens") or 0 for values in steps))
     found["minutes"] = (
         sum((values.get("time/seconds") or 0.0) + (values.get("time/rollout_seconds") or 0.0) for values in steps) / 60

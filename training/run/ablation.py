@@ -11,8 +11,8 @@ ABLATION/
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, Self, TypeAlias
 
@@ -32,6 +32,7 @@ __all__ = ["MANIFEST", "WAYS", "Ablation", "Measuring", "Way", "What"]
 
 MANIFEST: Final = "ablation.json"
 RESULT: Final = "result.json"
+_UNSET: Final = "unset"
 
 What: TypeAlias = Literal["roles", "parameters", "rendering"]
 
@@ -161,21 +162,26 @@ class Ablation:
 
     def check(self, what: What, sources: Sequence[str], config: RunConfig, test: Measuring) -> None:
         """That it is what is wanted now. Raises: TrainingError, which names what differs."""
-        mine = _flat({**self._manifest(), "place": ""})
-        wanted = {
-            "what": what,
-            "tools": list(sources),
-            "place": "",
-            "test": test.model_dump(mode="json"),
-            "config": config.model_dump(mode="json"),
-        }
-        for name, value in _flat(wanted).items():
-            if mine.get(name) != value:
-                setting = name.removeprefix("config.")
-                raise TrainingError(
-                    f"{self.directory} holds an ablation in which {setting} is {mine.get(name)!r}, not {value!r}: name "
-                    "another folder with -o, or leave all options but -o and --seeds to go on with it"
-                )
+        self._refuse(replace(self, what=what, sources=tuple(sources), config=config, test=test))
+
+    def check_given(self, given: Collection[str], what: What, test: Measuring) -> None:
+        """That options which were given say what it has. Raises: TrainingError, which names what differs.
+
+        Args:
+            given: which were: `what`, and settings of `test`.
+            what: what they say is compared.
+            test: how they say each run is measured.
+        """
+        said = {name: value for name, value in test if name in given}
+        wanted = replace(self, what=what if "what" in given else self.what, test=self.test.model_copy(update=said))
+        self._refuse(wanted)
+
+    def _refuse(self, wanted: Ablation) -> None:
+        for name, value, other in _differing(self._manifest(), wanted._manifest()):
+            raise TrainingError(
+                f"{self.directory} holds an ablation in which {name.removeprefix('config.')} is {value}, not {other}: "
+                "name another folder with -o, or leave all options but -o and --seeds to go on with it"
+            )
 
 
 def write_json(path: Path, value: Json) -> None:
@@ -183,11 +189,19 @@ def write_json(path: Path, value: Json) -> None:
     write_whole(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
 
 
-def _flat(value: Json, place: str = "") -> dict[str, Json]:
-    """Settings by their dotted names."""
-    if not isinstance(value, dict):
-        return {place: value}
-    found: dict[str, Json] = {}
-    for name, one in value.items():
-        found |= _flat(one, f"{place}.{name}" if place else name)
-    return found
+def _differing(mine: Json, wanted: Json, place: str = "") -> Iterator[tuple[str, str, str]]:
+    """What is not the same in both, by its dotted name: what it is, and what it is wanted to be, in words.
+
+    A setting that only one of them has differs too: mappings, such as weights by role, hold what they like.
+    """
+    if isinstance(mine, dict) and isinstance(wanted, dict):
+        for name in {**wanted, **mine}:
+            here = f"{place}.{name}" if place else name
+            if name not in mine:
+                yield here, _UNSET, repr(wanted[name])
+            elif name not in wanted:
+                yield here, repr(mine[name]), _UNSET
+            else:
+                yield from _differing(mine[name], wanted[name], here)
+    elif mine != wanted:
+        yield place, repr(mine), repr(wanted)

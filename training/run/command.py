@@ -14,7 +14,6 @@ from rich.console import Console
 from envace_sdk.errors import TrainingError
 from envace_sdk.json import Json
 
-from ..config import merged, read_mapping
 from ..processes import Processes
 from ..rollout_config import Source
 from ..rows import Role
@@ -24,6 +23,7 @@ from ..vllm import rollout_server
 from .estimate import estimate
 from .evaluation import Evaluation, evaluate
 from .export import export, trained_weights
+from .fidelity import known_calls
 from .job import Job
 from .live import Live
 from .loop import Watch, train
@@ -31,8 +31,9 @@ from .machine import model_place, suitable_preset
 from .material import Material
 from .planning import plan
 from .progress import Display
-from .report import write_report
-from .settings import RunConfig, load_run_config, preset_name, run_config
+from .report import keep_report
+from .resuming import resumed
+from .settings import RunConfig, load_run_config, preset_name
 from .stopping import Stop
 from .warm import examples
 
@@ -63,7 +64,7 @@ def run_train(
     """
     if not resume and not dry_run:
         Job.check_new(directory)  # before minutes are spent on tasks and on measuring
-    found = _resumed(directory, file, changes) if resume else None
+    found = resumed(directory, file, changes) if resume else None
     config = found.config if found else load_run_config(file, changes, preset=suitable_preset())
     processes = Processes(config.compute.device)
     with Display(None if processes.is_main else Console(quiet=True)) as display, ExitStack() as ending:
@@ -92,7 +93,7 @@ def run_train(
                 finished = asyncio.run(train(ready, display, stop))
         finally:
             if processes.is_main:
-                write_report(job)
+                keep_report(job, display.note)
         if finished:
             display.note(f"done: {directory / 'report.html'}; next: envace-sdk train eval {directory}")
         else:
@@ -139,6 +140,7 @@ def run_eval(
         "weights": "untrained" if weights is None else str(weights.parent.relative_to(directory)),
         "answered_by": _answered_by(found.trajectories),
         "scores": scores,
+        "calls": {"all": found.rehearsing.calls, "new": found.rehearsing.new_calls},
         "fidelity": {name: report.overall.fidelity or 0.0 for name, report in found.rehearsing.reports.items()},
         "solved": {name: solved for name, (solved, _) in found.attempts.items()},
     }
@@ -196,7 +198,14 @@ async def evaluated(
     try:
         await live.publish()
         found = await evaluate(
-            cases, cases, live, samples=samples, temperature=temperature, source=source, constrained=constrained
+            cases,
+            cases,
+            live,
+            samples=samples,
+            temperature=temperature,
+            source=source,
+            constrained=constrained,
+            known=await known_calls(job.material.cases["train"]),
         )
     finally:
         await live.close()
@@ -222,36 +231,23 @@ def served(job: Job, processes: Processes, watch: Watch) -> Iterator[Job]:
         yield job
         return
     with ExitStack() as ending:
+        url = ""
+        failure: Exception | None = None
+        if processes.is_main:
+            # Not within an event loop, which would keep Ctrl-C to itself until the server answers or its time is over.
+            try:
+                url = ending.enter_context(rollout_server(job.place, job.config, server, watch.note))
+            except Exception as error:  # the others wait, and are told of it below
+                failure = error
 
         async def started() -> str:
-            return ending.enter_context(rollout_server(job.place, job.config, server, watch.note))
+            if failure is not None:
+                raise failure
+            return url
 
         url = asyncio.run(processes.by_main(started))
         rollout = rollout.model_copy(update={"server": server.model_copy(update={"url": url})})
         yield replace(job, config=job.config.model_copy(update={"rollout": rollout}))
-
-
-def _resumed(directory: Path, file: Path | None, changes: Mapping[str, Any]) -> Job:
-    """The run with the settings it was begun with, but for those that are given now."""
-    job = Job.found(directory)
-    if "preset" in changes:
-        raise TrainingError("--preset cannot change a run that was begun; change single settings with --config")
-    own = {} if file is None else read_mapping(file)
-    if own.get("model", job.config.model) != job.config.model:
-        raise TrainingError(f"{file}: model: the run trains {job.config.model}; begin another with -o")
-    own.pop("preset", None)  # what it stands for is in the run's settings
-    given = merged(own, changes)
-    if not given:
-        return job
-    source = "train" if file is None else str(file)
-    config = run_config(merged(job.config.model_dump(mode="json"), given), source=source)
-    if config.tasks != job.config.tasks.model_copy(update={"per_step": config.tasks.per_step}):
-        raise TrainingError(f"{source}: tasks: those of a run are made once; begin another with -o, or leave them")
-    if config.steps < job.steps_done:
-        raise TrainingError(
-            f"{source}: steps is {config.steps}, and {job.steps_done} are done: it counts all steps of the run"
-        )
-    return replace(job, config=config)
 
 
 def _unmeasured(material: Material) -> str:

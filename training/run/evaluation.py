@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from math import comb
 
 from ..rollout import Case, Trajectory
 from ..rollout_config import Source
 from ..rows import ROLES
-from .fidelity import RoleFidelity, role_fidelity
+from .fidelity import KnownCall, RoleFidelity, role_fidelity
 from .live import Live
 
 __all__ = ["Evaluation", "evaluate", "pass_hat", "rollout_metrics"]
@@ -27,9 +27,9 @@ class Evaluation:
     """The same, held to the tools' schemas as where a model is served; None: not measured."""
 
     @property
-    def success(self) -> float:
-        """pass@1: the share of attempts that solve their task, of those that could be made."""
-        return rollout_metrics(self.trajectories)["success"]
+    def success(self) -> float | None:
+        """pass@1: the share of attempts that solve their task, of those that could be made; None: none could."""
+        return rollout_metrics(self.trajectories).get("success")
 
     @property
     def attempts(self) -> dict[str, tuple[int, int]]:
@@ -54,14 +54,21 @@ class Evaluation:
         return pass_hat(list(self.attempts.values()), k)
 
     def as_flat(self) -> dict[str, float]:
-        """Numbers by name."""
-        shares = rollout_metrics(self.trajectories)
-        found = {"success": self.success, "reward": shares["reward"], "fidelity": self.rehearsing.fidelity}
-        found |= {"format_act": shares.get("format/act", 0.0), "format_rehearse": self.rehearsing.readable}
-        if self.constrained is not None:
-            found["fidelity_constrained"] = self.constrained.fidelity
-        found |= {f"pass^{k}": self.pass_hat(k) for k in range(2, self.samples + 1)}
-        return {f"eval/{name}": value for name, value in found.items()}
+        """Numbers by name; what could not be measured has none, which is no 0."""
+        shares, rehearsing = rollout_metrics(self.trajectories), self.rehearsing
+        is_tried, is_asked = "success" in shares, rehearsing.calls > 0
+        found: dict[str, float | None] = {
+            "success": shares.get("success"),
+            "reward": shares.get("reward"),
+            "fidelity": rehearsing.fidelity if is_asked else None,
+            "fidelity_new": rehearsing.new,
+            "format_act": shares.get("format/act", 0.0) if is_tried else None,
+            "format_rehearse": rehearsing.readable if is_asked else None,
+            "fidelity_constrained": self.constrained.fidelity if self.constrained and is_asked else None,
+        }
+        if is_tried:
+            found |= {f"pass^{k}": self.pass_hat(k) for k in range(2, self.samples + 1)}
+        return {f"eval/{name}": value for name, value in found.items() if value is not None}
 
 
 async def evaluate(
@@ -73,6 +80,7 @@ async def evaluate(
     temperature: float,
     source: Source = "grounded",
     constrained: bool = False,
+    known: Container[KnownCall] | None = None,
 ) -> Evaluation:
     """Try the tasks, and put the calls of their solutions to the policy.
 
@@ -84,12 +92,13 @@ async def evaluate(
         temperature: of sampling.
         source: who answers the calls of the tasks that are tried: the environment's ladder, or a real server.
         constrained: rehearse once more, held to the tools' schemas as where a model is served.
+        known: score rehearsals of other calls than these apart.
 
     Raises:
         ModelError: the model cannot be run.
     """
     trajectories = await live.evaluating(samples, temperature).collect(cases, 0, source=source)
-    rehearsing = await role_fidelity(rehearsed, live, temperature=temperature)
+    rehearsing = await role_fidelity(rehearsed, live, temperature=temperature, known=known)
     held = await role_fidelity(rehearsed, live, temperature=temperature, constrained=True) if constrained else None
     return Evaluation(samples, trajectories, rehearsing, held)
 
@@ -111,12 +120,12 @@ def pass_hat(attempts: Sequence[tuple[int, int]], k: int) -> float:
 def rollout_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:
     """What rollouts were like: reward, success, form by role, and how they ended.
 
-    Masked trajectories are only counted.
+    Masked trajectories are only counted; where all are, there is no more to tell.
     """
     counted = [one for one in trajectories if not one.masked]
     found = {"trajectories": float(len(counted)), "masked": float(len(trajectories) - len(counted))}
     if not counted:
-        return found | {"reward": 0.0, "success": 0.0}
+        return found
     found["reward"] = _mean([one.reward for one in counted])
     found["success"] = _mean([float(one.solved) for one in counted])
     found["turns"] = _mean([float(len(one.turns)) for one in counted])

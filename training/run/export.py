@@ -70,7 +70,7 @@ def export(job: Job, target: Path, *, step: int | None = None, role: Role = "reh
             "history": rollout.history,
             "budget": rollout.prompt_characters,
         },
-        "trained_on": [one.toolset for one in job.material.sets],
+        "trained_on": [one.toolset.name for one in job.material.trained_on(job.config.tasks.hold_back)],
         "from": job.config.model,
     }
     try:

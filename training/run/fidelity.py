@@ -1,26 +1,32 @@
-"""How well the policy rehearses: its responses to calls it was not trained on, scored as any environment's are.
+"""How well the policy rehearses: its responses to calls of held-out tasks, scored as any environment's are.
 
 The calls are those of validation tasks' solutions, answered by the environment's ladder where a recording or a rule
 speaks; a twin of a real server so stands in for that server's own recordings. Each call is put to the policy alone,
 with the world and the history that truly preceded it (the open loop), as training puts calls to it.
+
+Tasks of other templates may make the same calls. Those that training cannot have shown it are scored apart too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import AsyncIterator, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple, Self
 
 from envace_sdk.errors import EnvaceError, MalformedResponseError
 from envace_sdk.evaluate import Episode, Exam, FidelityReport, Played, examine
+from envace_sdk.evidence import digest
 from envace_sdk.models import Completion, Request, Sampling
 from envace_sdk.rehearse import Environment
+from envace_sdk.rehearse.base import Rehearsal
 from envace_sdk.roles import RESPONSE, response_schema
 from envace_sdk.roles.stream import Parsed
 from envace_sdk.tasks import start_state
 from envace_sdk.tasks.witness import substitute
 from envace_sdk.tools.fixture import Fixture
 from envace_sdk.tools.model import ToolCall, ToolResult
+from envace_sdk.world.state import State
 
 from ..grounding import EVIDENCE
 from ..rollout import Case, RolloutSource, Script, Stage
@@ -28,9 +34,23 @@ from ..tokens import ChatTokens
 from ..warmup import answers_to, written
 from .live import Live
 
-__all__ = ["RoleFidelity", "role_fidelity"]
+__all__ = ["KnownCall", "RoleFidelity", "known_calls", "role_fidelity"]
 
 _NAME: Final = "policy"
+
+
+class KnownCall(NamedTuple):
+    """A call that training may have shown the answer to."""
+
+    toolset: str
+    tool: str
+    arguments: str
+    """Their digest."""
+
+    @classmethod
+    def of(cls, environment: Environment, call: ToolCall) -> Self:
+        """A call of a toolset."""
+        return cls(environment.toolset.name, call.name, digest(dict(call.arguments)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +64,18 @@ class RoleFidelity:
     calls: int
     reports: dict[str, FidelityReport]
     """By toolset."""
+    new: float | None = None
+    """The fidelity on calls that are not known; None where there is none, or it was not asked."""
+    new_calls: int = 0
+    """How many these are."""
 
     def missing(self, gate: float) -> str:
         """What keeps it below the gate, in words; empty where it is not below."""
+        if not self.calls:
+            return (
+                "the gate cannot be reached: no call that is measured on is answered by a recording or a rule, so "
+                "nothing tells how well it rehearses; leave the gate, or write dynamics for the tools"
+            )
         if self.fidelity >= gate:
             return ""
         parts = [f"{self.readable:.0%} of its answers can be read"]
@@ -64,8 +93,29 @@ class RoleFidelity:
         return f"the rehearsing role's fidelity is {self.fidelity:.2f}, below the gate of {gate:g}: " + "; ".join(parts)
 
 
+async def known_calls(cases: Iterable[Case]) -> frozenset[KnownCall]:
+    """The calls that the cases' witnesses make, and those that are recorded of their toolsets."""
+    cases = list(cases)
+    found = {
+        KnownCall.of(environment, fixture.call)
+        for environment in _environments(cases)
+        for fixture in environment.seen
+        if fixture.is_call
+    }
+    for case in cases:
+        stage = Stage(case.environment, case.task, start_state(case.environment, case.task))
+        async for _, call, _ in _witnessed(case, stage):
+            found.add(KnownCall.of(case.environment, call))
+    return frozenset(found)
+
+
 async def role_fidelity(
-    cases: Sequence[Case], live: Live, *, temperature: float, constrained: bool = False
+    cases: Sequence[Case],
+    live: Live,
+    *,
+    temperature: float,
+    constrained: bool = False,
+    known: Container[KnownCall] | None = None,
 ) -> RoleFidelity:
     """Put the calls of the cases' witnesses to the policy, and score its answers.
 
@@ -76,6 +126,7 @@ async def role_fidelity(
         constrained: ask as where a model is served: in prompts of the rehearsing role's own, whatever the rendering,
             and with answers held to the tools' schemas while they are decoded. In rollouts they are not held to them,
             since the policy must learn to write them.
+        known: score the answers to other calls than these apart, as `new`.
 
     Raises:
         ModelError: the model cannot be run.
@@ -87,30 +138,33 @@ async def role_fidelity(
     for case in cases:
         asked += await _asked(case, source, live.tokens, sampling, constrained=constrained)
     completions = await live.models["rehearse"].complete([one.request for one in asked])
+    answered = [(one, one.played(completion)) for one, completion in zip(asked, completions, strict=True)]
+    fidelity, reports = await _scored(answered)
+    readable = sum(answer.layer == "model" for _, answer in answered)
+    found = RoleFidelity(fidelity, readable / len(answered) if answered else 0.0, len(answered), reports)
+    if known is None:
+        return found
+    new = [(one, answer) for one, answer in answered if KnownCall.of(one.environment, one.fixture.call) not in known]
+    return replace(found, new=(await _scored(new))[0] if new else None, new_calls=len(new))
+
+
+async def _scored(answered: Sequence[tuple[_Asked, Played]]) -> tuple[float, dict[str, FidelityReport]]:
+    """The mean over the toolsets, weighted by their calls; and the report of each."""
     reports: dict[str, FidelityReport] = {}
-    readable = total = 0
     worth = 0.0
-    for environment in _environments(cases):
-        own = [
-            (one, completion)
-            for one, completion in zip(asked, completions, strict=True)
-            if one.environment is environment
-        ]
-        if not own:
-            continue
-        answers = {(one.fixture.episode, one.fixture.position): one.played(completion) for one, completion in own}
+    for environment in {id(one.environment): one.environment for one, _ in answered}.values():
+        own = [(one.fixture, answer) for one, answer in answered if one.environment is environment]
+        answers = {(fixture.episode, fixture.position): answer for fixture, answer in own}
         episodes: dict[str, list[Fixture]] = {}
-        for one, _ in own:
-            episodes.setdefault(one.fixture.episode, []).append(one.fixture)
+        for fixture, _ in own:
+            episodes.setdefault(fixture.episode, []).append(fixture)
         exam = Exam(
             environment.toolset, [Episode(name, tuple(calls)) for name, calls in episodes.items()], environment.seen
         )
         (report,) = await examine(exam, [_Sheet(episodes, answers)], loop="open")
         reports[environment.toolset.name] = report
-        readable += sum(answer.layer == "model" for answer in answers.values())
-        total += len(own)
         worth += (report.overall.fidelity or 0.0) * len(own)
-    return RoleFidelity(worth / total if total else 0.0, readable / total if total else 0.0, total, reports)
+    return worth / len(answered) if answered else 0.0, reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,21 +195,16 @@ async def _asked(
     waiting = list(zip(answers_to(case.task), case.task.follow_ups, strict=False))
     found: list[_Asked] = []
     turn = 0
-    for step in case.task.witness or ():
-        while turn < step.turn and waiting:
+    async for due, call, (before, truth) in _witnessed(case, stage):
+        while turn < due and waiting:
             answer, said = waiting.pop(0)
             _act(script, None, answer, tokens)
             script.user(said)
             turn += 1
-        try:
-            arguments = substitute(step.arguments, [record.result for record in stage.calls], stage.state)
-            call, before = ToolCall(step.tool, arguments), stage.state
-            truth = await stage.rehearse(call)
-        except EnvaceError:
-            break
         _act(script, call, "", tokens)
         tool = case.environment.toolset[call.name]
-        request = replace(script.rehearse(tool, call, before, 0), sampling=sampling)
+        own = replace(sampling, seed=_number(sampling.seed, case.name, len(found)))
+        request = replace(script.rehearse(tool, call, before, 0), sampling=own)
         if constrained:
             request = replace(request, schema=response_schema(tool), wrap=RESPONSE)
         if truth.layer in EVIDENCE:
@@ -163,6 +212,23 @@ async def _asked(
             found.append(_Asked(case.environment, fixture, request, script))
         script.responded(call, truth.result)
     return found
+
+
+async def _witnessed(case: Case, stage: Stage) -> AsyncIterator[tuple[int, ToolCall, tuple[State, Rehearsal]]]:
+    """A witness played: the user's turn of each call, the call, and the world before it with what it came to."""
+    for step in case.task.witness or ():
+        try:
+            arguments = substitute(step.arguments, [record.result for record in stage.calls], stage.state)
+            call, before = ToolCall(step.tool, arguments), stage.state
+            truth = await stage.rehearse(call)
+        except EnvaceError:
+            return
+        yield step.turn, call, (before, truth)
+
+
+def _number(seed: int | None, case: str, call: int) -> int:
+    """The seed of a call's answer: with one for all, all would be drawn alike, and their mean would be one draw."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{case}/{call}".encode()).digest()[:4], "big") >> 1
 
 
 def _act(script: Script, call: ToolCall | None, answer: str, tokens: ChatTokens) -> None:

@@ -132,8 +132,9 @@ class Job:
         found = []
         for path in sorted((self.directory / "samples").glob("*.jsonl"))[-most:]:
             try:
-                lines = path.read_text(encoding="utf-8").splitlines()
-                found.append((int(path.stem), [json.loads(line) for line in lines]))
+                # Not splitlines: texts of models hold other characters that it takes for ends of lines.
+                lines = path.read_text(encoding="utf-8").split("\n")
+                found.append((int(path.stem), [json.loads(line) for line in lines if line]))
             except (OSError, ValueError, RecursionError) as error:
                 raise TrainingError(f"{path}: cannot be read: {error}") from error
         return found

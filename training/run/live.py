@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -129,8 +130,9 @@ class Live:
 
     async def close(self) -> None:
         """End the threads, and let go of the server and the judge; the weights go with the last reference to this."""
-        if self._link is not None:
-            await self._link.close()
-        for model in {id(model): model for model in self.models.values()}.values():
-            await model.close()
-        await self._rewarder.close()
+        async with AsyncExitStack() as ending:  # each is closed even if another cannot be
+            ending.push_async_callback(self._rewarder.close)
+            for model in {id(model): model for model in self.models.values()}.values():
+                ending.push_async_callback(model.close)
+            if self._link is not None:
+                ending.push_async_callback(self._link.close)

@@ -121,7 +121,8 @@ async def _warm_up(job: Job, watch: Watch, stop: Stop) -> tuple[Path | None, boo
                 log.log(metrics.step, metrics.as_flat())
                 watch.step(metrics.step, metrics.as_flat())
                 is_stopped = await _stopping(live, stop)
-                if metrics.step % config.checkpoints.every == 0:
+                # The last one is saved below, once it is known to be the last.
+                if metrics.step % config.checkpoints.every == 0 and metrics.step < most and not is_stopped:
                     _save(live, directory, config.checkpoints.keep, None)
             _save(live, directory, config.checkpoints.keep, None if is_stopped else "done")
         return checkpoint.folder_for(directory, live.trainer.steps_done) / "policy", is_stopped

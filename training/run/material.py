@@ -32,14 +32,15 @@ class Material:
         """Make tasks for the toolsets, or read those that the configuration names.
 
         Args:
-            sources: what `Environment.load` reads toolsets from; a folder of toolsets stands for each of them.
+            sources: what `Environment.load` reads toolsets from; a folder of toolsets stands for each of them. Of task
+                sets that are read, those of these toolsets count; all, where none is named.
             config: which tasks.
 
         Raises:
             TrainingError: there is nothing to train on; EnvaceError: a toolset or a task set cannot be read.
         """
         if config.folder is not None:
-            return cls.of(read_task_sets(Path(config.folder)))
+            return cls.of(_read(config.folder, toolset_sources(sources), config.hold_back))
         making = await make_task_sets(
             toolset_sources(sources), config.make, shares=config.shares, held_back=config.hold_back
         )
@@ -75,14 +76,20 @@ class Material:
         sets = [replace(one, source=absolute(one.source)) for one in self.sets]
         write_task_sets(folder, sets, config.make)
 
-    @property
-    def trained_on(self) -> tuple[Environment, ...]:
-        """The toolsets but for those that are only tested on, of which nothing may be learned before."""
+    def trained_on(self, held_back: Sequence[str] = ()) -> tuple[Environment, ...]:
+        """The toolsets but for those that are only tested on, of which nothing may be learned before.
+
+        Args:
+            held_back: names of such, whose test tasks may have been left out since.
+        """
         return tuple(
             one
             for one in self.environments
-            if any(case.environment is one for case in self.cases["train"])
-            or not any(case.environment is one for split in SPLITS for case in self.cases[split])
+            if one.toolset.name not in held_back
+            and (
+                any(case.environment is one for case in self.cases["train"])
+                or not any(case.environment is one for split in SPLITS for case in self.cases[split])
+            )
         )
 
     def chosen(self, split: Split, count: int, seed: int) -> list[Case]:
@@ -101,6 +108,22 @@ class Material:
     def measured(self, count: int, seed: int) -> list[Case]:
         """So many validation cases, to see on the way how training goes; training cases where there are no others."""
         return self.chosen("validation" if self.cases["validation"] else "train", count, seed)
+
+
+def _read(folder: str, sources: Sequence[str], held_back: Sequence[str]) -> list[TaskSet]:
+    """Task sets of toolsets; of those that are held back, all tasks are for the test."""
+    sets = {one.toolset: one for one in read_task_sets(Path(folder))}
+    wanted = [Environment.load(source).toolset.name for source in sources] or list(sets)
+    for name in (*wanted, *held_back):
+        if name not in sets:
+            raise TrainingError(f"tasks.folder: {folder} has no tasks of {name!r}; it has those of {', '.join(sets)}")
+    found = []
+    for name in dict.fromkeys(wanted):
+        splits = sets[name].splits
+        if name in held_back:
+            splits = {"test": [task for split in SPLITS for task in splits.get(split, ())]}
+        found.append(replace(sets[name], splits=splits))
+    return found
 
 
 def spread(cases: Sequence[Case], count: int, seed: int) -> list[Case]:

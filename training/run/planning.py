@@ -37,7 +37,8 @@ async def plan(
         EnvaceError: a toolset, the model or the tasks cannot be used.
     """
     place = model_place(config.model, note)
-    note(f"making tasks for {', '.join(sources)}")
+    read = f"reading the tasks in {config.tasks.folder}" if config.tasks.folder else ""
+    note(read or f"making tasks for {', '.join(sources)}")
     material = await Material.make(sources, config.tasks)
     if config.tasks.prompt_tokens is not None:
         material = await _within(material, place, config, config.tasks.prompt_tokens, note)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
+from envace_sdk.errors import EnvaceError
 from envace_sdk.files import write_whole
 
 from ..metrics import read_metrics
 from .job import Job
 from .plots import Points, plot
 
-__all__ = ["document", "page", "write_report"]
+__all__ = ["document", "keep_report", "page", "write_report"]
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --line: #8884; --dim: #8889; --bad: #d2322d33; }
@@ -31,8 +32,8 @@ summary { cursor: pointer; } pre { margin: .3rem 0; white-space: pre-wrap; overf
 """
 
 _PLOTS: Final[Mapping[str, tuple[tuple[str, ...], bool]]] = {
-    "Held-out tasks": (("eval/success", "eval/reward", "eval/fidelity"), False),
-    "Form on held-out tasks": (("eval/format_act", "eval/format_rehearse"), False),
+    "Success where it is measured": (("eval/success", "eval/reward", "eval/fidelity"), False),
+    "Form where it is measured": (("eval/format_act", "eval/format_rehearse"), False),
     "Reward in training": (("reward/act", "reward/rehearse"), True),
     "Success in training": (("success",), True),
     "Form in training": (("format/act", "format/rehearse"), True),
@@ -53,6 +54,14 @@ def write_report(job: Job) -> None:
     write_whole(job.directory / "report.html", page(job, warm, steps))
 
 
+def keep_report(job: Job, note: Callable[[str], None]) -> None:
+    """The same at a run's end; that it cannot be written is noted, and takes nothing from what the run came to."""
+    try:
+        write_report(job)
+    except (EnvaceError, OSError) as error:
+        note(f"{job.directory / 'report.html'} is not written: {error}")
+
+
 def page(job: Job, warm: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any]]) -> str:
     """The page.
 
@@ -66,7 +75,7 @@ def page(job: Job, warm: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[st
     plots.append(plot("Loss of the warm-up", _curves(warm, ("loss",)), smooth=True))
     return document(
         title,
-        f"<p>{_summary(job, warm, steps)}</p>{_measurements(steps)}"
+        f"<p>{_summary(job, warm, steps)}</p>{_measurements(job, steps)}"
         f'<h2>Curves</h2><div class="plots">{"".join(plots)}</div>'
         f"<h2>Trajectories</h2>{''.join(_samples(job))}"
         f"<h2>Settings</h2><details><summary>All of them</summary><pre>{_settings(job)}</pre></details>",
@@ -100,11 +109,11 @@ def _summary(job: Job, warm: Sequence[Mapping[str, Any]], steps: Sequence[Mappin
     )
 
 
-def _measurements(steps: Sequence[Mapping[str, Any]]) -> str:
-    measured = [values for values in steps if values.get("eval/success") is not None]
+def _measurements(job: Job, steps: Sequence[Mapping[str, Any]]) -> str:
+    measured = [values for values in steps if any(name.startswith("eval/") for name in values)]
     if not measured:
         return ""
-    names = [name for name in measured[-1] if name.startswith("eval/")]
+    names = list(dict.fromkeys(name for values in measured for name in values if name.startswith("eval/")))
     head = "".join(f"<th>{escape(name.removeprefix('eval/'))}</th>" for name in names)
     rows = "".join(
         f"<tr><td>{values['step']}</td>"
@@ -112,9 +121,14 @@ def _measurements(steps: Sequence[Mapping[str, Any]]) -> str:
         + "</tr>"
         for values in measured
     )
+    which = (
+        "Validation tasks, of templates that are not trained on"
+        if job.material.cases["validation"]
+        else "Training tasks, since there are no validation tasks"
+    )
     return (
-        "<h2>Held-out tasks</h2><p>Validation tasks, of templates that are not trained on, with responses from the "
-        "environment's ladder; fidelity is the policy's own responses against it.</p>"
+        f"<h2>Measured</h2><p>{which}, with responses from the environment's ladder; fidelity is the policy's own "
+        "responses against it.</p>"
         f"<table><thead><tr><th>step</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
 

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
+from envace_sdk.files import absolute
 from envace_sdk.roles import tool_format
 
 from ..config import Section, TrainConfig, merged, presets, read_mapping, validate
@@ -30,7 +31,8 @@ class TaskConfig(Section):
     """What is trained on."""
 
     folder: str | None = None
-    """Task sets that `envace-sdk tasks make` wrote, used instead of making new ones."""
+    """Task sets that `envace-sdk tasks make` wrote: those of the toolsets that are named are used instead of new ones,
+    in the splits that they have; `make` and `shares` then count for nothing."""
     make: MakeOptions = MakeOptions()
     """What tasks to make of each toolset."""
     shares: tuple[float, float, float] = (0.7, 0.15, 0.15)
@@ -94,6 +96,19 @@ class RunConfig(TrainConfig):
     """With `--engine verl`: settings in verl's own tree, over those that are derived from the others; such as
     `trainer: {nnodes: 4}` or `actor_rollout_ref: {rollout: {name: sglang}}`."""
 
+    def from_anywhere(self) -> Self:
+        """The same, with places of files that hold from any directory: a run is gone on with from where one likes."""
+        rollout, rewards = self.rollout, self.rewards
+        changed: dict[str, Any] = {"real": {name: absolute(place) for name, place in rollout.real.items()}}
+        if rollout.server is not None:
+            python, folder = rollout.server.python, rollout.server.folder
+            places = {"python": python and absolute(python), "folder": folder and str(Path(folder).absolute())}
+            changed["server"] = rollout.server.model_copy(update=places)
+        if rewards.judge is not None:
+            judge = rewards.judge.model_copy(update={"model": absolute(rewards.judge.model)})
+            rewards = rewards.model_copy(update={"judge": judge})
+        return self.model_copy(update={"rollout": rollout.model_copy(update=changed), "rewards": rewards})
+
     @model_validator(mode="after")
     def _samples_what_is_learned(self) -> Self:
         for role in ROLES:
@@ -144,7 +159,7 @@ def load_run_config(path: str | Path | None, changes: Mapping[str, Any], *, pres
     Raises:
         TrainingError: the file cannot be read, or a setting is unknown or wrong; the message names both.
     """
-    return run_config(_given(path, changes, preset), source="train" if path is None else str(path))
+    return run_config(_given(path, changes, preset), source="train" if path is None else str(path)).from_anywhere()
 
 
 def preset_name(path: str | Path | None, changes: Mapping[str, Any], *, preset: str) -> str:

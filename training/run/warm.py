@@ -56,7 +56,7 @@ async def demonstrations(material: Material, live: Live, note: Callable[[str], N
 async def _rows(material: Material, live: Live, source: RolloutSource) -> list[Row]:
     rows = await witness_rows(material.cases["train"], source, live.tokens)
     if live.config.warmup.recordings:
-        for environment in material.trained_on:
+        for environment in material.trained_on(live.config.tasks.hold_back):
             rows += recorded_rows(environment, source, live.tokens)
     return rows
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from envace_sdk.errors import TaskError
 from envace_sdk.json import Json
@@ -19,6 +21,11 @@ from .split import SPLITS, Split
 __all__ = ["MANIFEST", "TaskSet", "read_task_sets", "write_task_sets"]
 
 MANIFEST: Final = "manifest.json"
+
+_PLAIN: Final = frozenset(" _-.,+=@()")
+"""What the name of a folder may hold beside letters and digits."""
+_LONGEST: Final = 120
+"""Bytes of the name of a folder; file systems allow 255."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,8 @@ class TaskSet:
 def write_task_sets(folder: Path, sets: Sequence[TaskSet], options: MakeOptions) -> None:
     """Write `FOLDER/TOOLSET/{train,validation,test}.jsonl` and the manifest; an empty split has no file.
 
+    A toolset whose name can be no folder's, such as `acme/shop`, has one of another name, which the manifest tells.
+
     Raises:
         TaskError: the folder holds task sets already, or cannot be written.
     """
@@ -46,7 +55,7 @@ def write_task_sets(folder: Path, sets: Sequence[TaskSet], options: MakeOptions)
         raise TaskError(f"{folder} holds task sets already: choose another folder, or remove it")
     try:
         for one in sets:
-            place = folder / one.toolset
+            place = folder / _folder_name(one.toolset)
             place.mkdir(parents=True, exist_ok=True)
             for name in SPLITS:
                 if one.splits.get(name):
@@ -66,17 +75,34 @@ def read_task_sets(folder: Path) -> list[TaskSet]:
     path = folder / MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        named = [(str(name), str(one["source"])) for name, one in manifest["toolsets"].items()]
+        named = [
+            (str(name), str(one["source"]), str(one.get("folder", name))) for name, one in manifest["toolsets"].items()
+        ]
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise TaskError(f"{path}: is no manifest of task sets (`envace-sdk tasks make` writes one): {error}") from error
-    for name, _ in named:
-        if name == ".." or Path(name).name != name:
-            raise TaskError(f"{path}: {name[:100]!r} can be no toolset of this folder")
+    for _, _, place in named:
+        if place == ".." or Path(place).name != place:
+            raise TaskError(f"{path}: {place[:100]!r} can be no toolset of this folder")
     sets = []
-    for name, source in named:
-        files = {split: folder / name / f"{split}.jsonl" for split in SPLITS}
+    for name, source, place in named:
+        files = {split: folder / place / f"{split}.jsonl" for split in SPLITS}
         sets.append(TaskSet(name, source, {split: load_tasks(f) if f.is_file() else [] for split, f in files.items()}))
     return sets
+
+
+def _folder_name(toolset: str) -> str:
+    """The toolset's name, which a stranger's server may have given itself, as the name of a folder: an ordinary one as
+    it is, and of any other what is unusual percent-encoded, so that no two are the same and none leads elsewhere.
+    """
+    name = "".join(
+        one if one.isalnum() or one in _PLAIN else quote(one, safe="", errors="surrogatepass") for one in toolset
+    )
+    if name.startswith(".") or name == MANIFEST:
+        name = f"%{ord(name[0]):02X}{name[1:]}"
+    if len(name.encode()) > _LONGEST:
+        digest = hashlib.sha256(toolset.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        name = f"{name.encode()[: _LONGEST - 20].decode(errors='ignore')}%-{digest}"
+    return name or "%"
 
 
 def _dumped(task: Task) -> Json:
@@ -90,6 +116,7 @@ def _manifest(sets: Sequence[TaskSet], options: MakeOptions) -> dict[str, Json]:
         "toolsets": {
             one.toolset: {
                 "source": one.source,
+                **({} if (place := _folder_name(one.toolset)) == one.toolset else {"folder": place}),
                 "tasks": {name: len(one.splits.get(name, ())) for name in SPLITS},
                 "templates": {name: len({task.template for task in one.splits.get(name, ())}) for name in SPLITS},
             }

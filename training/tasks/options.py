@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 __all__ = ["MakeOptions", "TaskKind"]
 
@@ -30,7 +31,7 @@ _MIX: Final[Mapping[TaskKind, float]] = {
 class MakeOptions(BaseModel):
     """What kind of tasks to make, and how many."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     count: int = Field(default=100, ge=1, le=1_000_000)
     """Tasks per toolset."""
@@ -48,10 +49,20 @@ class MakeOptions(BaseModel):
     """How often a key is not told but has to be found out, where a search or another entity gives it."""
     bystanders: float = Field(default=0.2, ge=0, le=1)
     """How often a request also names something that is to be left alone."""
-    mix: dict[TaskKind, float] = Field(default_factory=lambda: dict(_MIX))
+    mix: dict[TaskKind, Annotated[float, Field(ge=0)]] = Field(default_factory=lambda: dict(_MIX))
     """Shares of the kinds. What a toolset cannot do is made up for by the others.
 
     `read`, `search`, `compute`: to know something; `change`: to have something done; `refused`: what the rules forbid
     or what is not there; `unavailable`: what none of the tools shown does; `conditional`: to be done only if something
     is so; `pair`: two wishes at once; `conversation`: the second one follows when the first is answered. Both wishes
     are of kinds that have a share of their own."""
+
+    @field_validator("mix")
+    @classmethod
+    def _can_be_drawn_by(cls, mix: dict[TaskKind, float]) -> dict[TaskKind, float]:
+        together = sum(mix.values())
+        if not together:
+            raise ValueError("at least one kind needs a share above 0, as in {change: 1}; left out, all kinds have one")
+        if not math.isfinite(together):
+            raise ValueError("the shares are too large to be counted together; only their ratios matter, so lower all")
+        return mix

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from envace_sdk.errors import ModelError, TrainingError
@@ -18,7 +18,11 @@ from envace_sdk.models.openai_wire import said_by
 
 __all__ = ["Served", "VLLMClient"]
 
+T = TypeVar("T")
+
 _LARGEST: Final = 4 * 1024 * 1024
+_QUOTED: Final = 200
+"""Characters of an odd answer that a message of an error has."""
 _QUICK: Final = 30.0
 
 
@@ -47,9 +51,8 @@ class VLLMClient:
     """
 
     def __init__(self, url: str, command: str, *, seconds: float) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise TrainingError(f"rollout.server.url: {url!r} is not the URL of a server; one is http://127.0.0.1:8000")
+        if not _is_url(url):
+            raise _no_url(url)
         self.url = url.rstrip("/").removesuffix("/v1")
         self._command = command
         self._seconds = seconds
@@ -63,15 +66,7 @@ class VLLMClient:
         status, text = await self._ask("GET", "/v1/models", None, _QUICK)
         if status == 401:
             raise TrainingError(f"rollout.server.url: {self.url} wants a key: set {KEY} to the one it was started with")
-        try:
-            models = json.loads(text)["data"]
-            (own,) = [model for model in models if model.get("parent") is None]
-            return Served(str(own["id"]), str(own["root"]), int(own["max_model_len"]))
-        except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-            raise TrainingError(
-                f"rollout.server.url: {self.url}/v1/models answers {status} and no model of vLLM; start one with\n"
-                f"  {self._command}"
-            ) from error
+        return self._read(f"/v1/models answers {status} and no model of vLLM", text, _served)
 
     async def load_adapter(self, name: str, folder: Path) -> None:
         """Have it read an adapter of peft.
@@ -114,7 +109,8 @@ class VLLMClient:
         status, text = await self._ask("GET", "/server_info?config_format=json", None, self._seconds)
         if status != 200:
             raise self._closed()
-        return bool(json.loads(text)["vllm_config"]["device_config"]["device"] == "cpu")
+        odd = "/server_info does not say as vLLM does what it computes on"
+        return self._read(odd, text, lambda found: bool(found["vllm_config"]["device_config"]["device"] == "cpu"))
 
     async def forget(self) -> None:
         """Have it drop the prefixes that it computed with the weights before.
@@ -123,7 +119,8 @@ class VLLMClient:
             TrainingError: it does not.
         """
         status, text = await self._ask("POST", "/reset_prefix_cache", None, self._seconds)
-        if status == 200 and json.loads(text or "{}").get("success", True):
+        odd = f"/reset_prefix_cache answers {status} and not what vLLM does"
+        if status == 200 and self._read(odd, text or "{}", lambda found: found.get("success", True) is True):
             return
         raise TrainingError(
             f"{self.url}/reset_prefix_cache answers {status}: {said_by(text)}; is it sampling elsewhere?"
@@ -134,7 +131,8 @@ class VLLMClient:
         status, text = await self._ask("GET", "/get_world_size", None, _QUICK)
         if status != 200:
             raise self._closed()
-        return int(json.loads(text)["world_size"])
+        odd = "/get_world_size does not say as vLLM does how many GPUs there are"
+        return self._read(odd, text, lambda found: _count(found["world_size"]))
 
     def unreachable(self, reason: str) -> TrainingError:
         """Nobody answers."""
@@ -142,6 +140,25 @@ class VLLMClient:
             f"rollout.server.url: the vLLM server at {self.url} cannot be reached ({reason}). Start it with\n"
             f"  {self._command}\nor have one started: --rollout-server start"
         )
+
+    def _read(self, odd: str, text: str, read: Callable[[Any], T]) -> T:
+        """What is read from an answer, which may be anything.
+
+        Args:
+            odd: the path, and what is wrong with an answer that cannot be read.
+            text: the answer.
+            read: takes what the JSON holds apart.
+
+        Raises:
+            TrainingError: it is no JSON, or nothing that can be taken apart like this.
+        """
+        try:
+            return read(json.loads(text))
+        except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+            said = " ".join(text[:_QUOTED].split()) or "nothing"
+            raise TrainingError(
+                f"rollout.server.url: {self.url}{odd} (it says: {said}); start one with\n  {self._command}"
+            ) from error
 
     def _closed(self) -> TrainingError:
         return self._unsuited("takes no weights while it runs (VLLM_SERVER_DEV_MODE is not set)")
@@ -175,5 +192,40 @@ class VLLMClient:
                     return response.status_code, data.decode(errors="replace")
         except (httpx2.TimeoutException, TimeoutError):
             raise self.unreachable(f"{path}: no answer within {seconds:g} seconds") from None
+        except httpx2.InvalidURL as error:
+            raise _no_url(self.url) from error
         except httpx2.HTTPError as error:
             raise self.unreachable(str(error) or type(error).__name__) from error
+
+
+def _served(found: Any) -> Served:
+    """The one model that is no adapter, of a list. Raises: ValueError, LookupError, TypeError, AttributeError."""
+    (own,) = [model for model in found["data"] if model.get("parent") is None]
+    return Served(_text(own["id"]), _text(own["root"]), _count(own["max_model_len"]))
+
+
+def _count(found: Any) -> int:
+    """Raises: ValueError where it is no whole number above 0."""
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+        raise ValueError("no whole number above 0")
+    return found
+
+
+def _text(found: Any) -> str:
+    """Raises: ValueError where it is no text."""
+    if not isinstance(found, str):
+        raise ValueError("no text")
+    return found
+
+
+def _is_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # reading it is what checks it
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname)
+
+
+def _no_url(url: str) -> TrainingError:
+    return TrainingError(f"rollout.server.url: {url!r} is not the URL of a server; one is http://127.0.0.1:8000")

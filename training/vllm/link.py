@@ -6,10 +6,12 @@ with older weights is taken for newer; all weights are read anew by the server, 
 
 from __future__ import annotations
 
+import logging
 import shutil
 import tempfile
 import uuid
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -31,6 +33,8 @@ from .model import ServedPolicy
 from .nccl import WeightTransfer
 
 __all__ = ["Link"]
+
+logger = logging.getLogger(__name__)
 
 _FARTHEST: Final = 0.15
 """Nats by which the server's log-probabilities may be off, in the mean over some tokens: bfloat16 makes about 0.02."""
@@ -101,14 +105,25 @@ class Link:
         self._version = version
 
     async def close(self) -> None:
-        """Have the server forget the adapters; close the connections; delete the files."""
-        for model in {id(model): model for model in self.models.values()}.values():
-            await model.close()
-        if self._processes.is_main:
-            if self._adapters:
-                await self._unload(self._adapters)
-            if self._folder is not None:
-                shutil.rmtree(self._folder, ignore_errors=True)
+        """Have the server forget the adapters, if it is still there; close the connections; delete the files."""
+        async with AsyncExitStack() as ending:  # each part is done even if another fails
+            ending.callback(self._clear)
+            ending.push_async_callback(self._forget)
+            for model in {id(model): model for model in self.models.values()}.values():
+                ending.push_async_callback(model.close)
+
+    async def _forget(self) -> None:
+        if not self._processes.is_main:
+            return
+        try:
+            await self._unload(self._adapters)
+        except TrainingError as error:
+            # Often this is the end of a run that the server's going away has ended, and that error must be told.
+            logger.warning("the server is not told to forget the adapters of this run: %s", error)
+
+    def _clear(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     async def _connected(self) -> Served:
         served = await self._client.model()

@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -106,15 +106,19 @@ def _wait(process: subprocess.Popen[bytes], url: str, log: IO[bytes], server: Se
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
     """End it and the processes that it started."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
+    try:
+        _tell(process, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
             process.wait(_PATIENCE)
-        except ProcessLookupError:
-            break
-        except subprocess.TimeoutExpired:
-            continue
-    process.wait()
+    finally:
+        # Also of whoever presses Ctrl-C again rather than wait: no server may be left on the GPU.
+        _tell(process, signal.SIGKILL)
+        process.wait()
+
+
+def _tell(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 def _tail(log: IO[bytes]) -> str:
