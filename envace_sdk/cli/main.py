@@ -116,14 +116,15 @@ def _run() -> None:
         left = cli(standalone_mode=False)
         if isinstance(left, int):  # what click makes of `Exit`, and of `--help`
             sys.exit(left)
-    except click.ClickException as error:
+    except click.UsageError as error:
         error.show()
-        sys.exit(error.exit_code if isinstance(error, click.UsageError) else INPUT_ERROR)
+        sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
-    except EnvaceError as error:
-        click.echo(f"error: {_plain(str(error))}", err=True)
+    except (EnvaceError, click.ClickException) as error:
+        message = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        click.echo(f"error: {_plain(message)}", err=True)
         sys.exit(INPUT_ERROR)
     except BrokenPipeError:
         sys.exit(0)

@@ -48,6 +48,12 @@ def test_an_input_error_is_one_line_on_stderr_and_exit_code_3(tmp_path):
     assert "Traceback" not in run.stderr
 
 
+def test_all_input_errors_look_alike(tmp_path):
+    run = run_cli("ledger", "show", "--ledger", str(tmp_path / "none\x1b[2J.db"))
+    assert run.returncode == 3
+    assert run.stderr.startswith(f"error: {tmp_path}/none\\x1b[2J.db: there is no ledger")
+
+
 def test_a_wrong_command_line_is_exit_code_2():
     assert run_cli("call").returncode == 2
     assert run_cli("nonsense").returncode == 2
