@@ -5,6 +5,7 @@
 
 Nine tasks: three tools, three lamps. A random Llama of two layers is warmed up on demonstrations that make any call
 for any task, so that it knows the form of calls and responses and nothing else, and then learns from its own attempts.
+Adapters teach random weights no form, so with `--what parameters` both ways adapt the model that was warmed up whole.
 With `--rewards outcome` both roles earn the task's outcome, as in the method; with `grounded` the rehearsing role also
 earns what the form and the truth of its responses are worth. What is compared and how is `envace-sdk train ablate`,
 which this runs on a world and a model that it makes; a run that was interrupted goes on.
@@ -13,20 +14,24 @@ which this runs on a world and a model that it makes; a run that was interrupted
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 from pathlib import Path
 
 import yaml
+from envace_sdk.training.config import merged
+from envace_sdk.training.run import Job, Material, RunConfig, Stop, export, run_config, train
 from envace_sdk.training.run.ablate import Measuring, run_ablate
 from envace_sdk.training.run.ablation import MANIFEST
+from envace_sdk.training.run.progress import Display
 from envace_sdk.training.tasks import MakeOptions, write_task_sets
 
 SUPPORT = Path(__file__).parents[1] / "tests" / "support"
 REWARDS = {"outcome": {}, "grounded": {"rehearse_schema": 0.5, "rehearse_agreement": 0.5}}
 
 
-def world(folder: Path, rewards: str, steps: int) -> Path:
-    """Write the toolset, its tasks, a random model and the settings; the file with the latter."""
+def world(folder: Path, what: str, rewards: str, steps: int) -> Path:
+    """Write the toolset, its tasks, the model and the settings; the file with the latter."""
     sys.path.insert(0, str(SUPPORT))
     import lamp_world
 
@@ -36,11 +41,25 @@ def world(folder: Path, rewards: str, steps: int) -> Path:
     write_task_sets(folder / "made", material.sets, MakeOptions())
     values = config.model_dump(mode="json")  # all of them: what a file leaves out is the preset's
     values["model"] = str(folder / "model")
+    if what == "parameters":
+        values["model"] = str(warmed(folder, material, config))
+        values["warmup"]["steps"] = 0
     values["tasks"]["folder"] = str(folder / "made")
     values["steps"] = steps
     path = folder / "train.yaml"
     path.write_text(yaml.safe_dump(values), encoding="utf-8")
     return path
+
+
+def warmed(folder: Path, material: Material, config: RunConfig) -> Path:
+    """The random model after its warm-up and one step, as a model of its own."""
+    once = {"steps": 1, "optimizer": {"warmup_steps": 0}, "evaluation": {"every": 0, "tasks": 1, "episodes": 1}}
+    short = run_config(merged(config.model_dump(mode="json"), once))
+    job = Job(folder / "warmed", str(folder / "model"), short, material)
+    job.begin([str(folder / "lamps")])
+    with Display() as display:
+        asyncio.run(train(job, display, Stop()))
+    return export(job, folder / "policy")
 
 
 def main() -> None:
@@ -56,7 +75,7 @@ def main() -> None:
     test = Measuring(tasks=9, samples=16)
     folder = arguments.output.resolve()
     is_begun = (folder / MANIFEST).exists()
-    file = None if is_begun else world(folder, arguments.rewards, arguments.steps)
+    file = None if is_begun else world(folder, arguments.what, arguments.rewards, arguments.steps)
     sources = () if is_begun else (str(folder / "lamps"),)
     lines = run_ablate(sources, file, {}, folder, what=arguments.what, seeds=seeds, test=test, dry_run=False)
     if lines is None:
