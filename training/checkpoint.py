@@ -97,11 +97,20 @@ def writing(target: Path) -> Iterator[Path]:
     """A folder to write into, which becomes `target` when the block ends without an error.
 
     Put `write_state` last in the block. An older folder of that name is replaced.
+
+    Raises:
+        OSError: it cannot be written; what was there is left as it was.
     """
     partial = target.with_name(f".{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    yield partial
+    try:
+        yield partial
+    except BaseException as error:
+        shutil.rmtree(partial, ignore_errors=True)  # a disk may be full
+        if isinstance(error, SafetensorError):
+            raise OSError(str(error)) from error
+        raise
     for path in [*partial.rglob("*"), partial]:
         _sync(path)
     old = target.with_name(f".{target.name}.old.partial")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import sys
@@ -47,6 +48,8 @@ COMMANDS: Final = {
 }
 
 INPUT_ERROR: Final = 3
+_DISK: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+"""What is wrong with a disk, wherever something is written."""
 _LONGEST: Final = 20_000
 """Characters of a message."""
 
@@ -128,3 +131,9 @@ def _run() -> None:
         sys.exit(INPUT_ERROR)
     except BrokenPipeError:
         sys.exit(0)
+    except OSError as error:
+        if error.errno not in _DISK:
+            raise
+        place = f": {_plain(str(error.filename))}" if error.filename else ""
+        click.echo(f"error: {error.strerror}{place}", err=True)
+        sys.exit(INPUT_ERROR)

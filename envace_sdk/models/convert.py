@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
@@ -20,7 +21,7 @@ def convert_gguf(file: Path, folder: Path) -> None:
     its weights are not any more. So they go into a new model of the same configuration without that entry.
 
     Raises:
-        ModelError: the file is not such a model.
+        ModelError: the file is not such a model; OSError: the folder cannot be written.
     """
     logging.disable_progress_bar()
     try:
@@ -37,5 +38,8 @@ def convert_gguf(file: Path, folder: Path) -> None:
     written = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
     written.load_state_dict(read.state_dict())
     written.generation_config = read.generation_config
-    tokenizer.save_pretrained(folder)
-    written.save_pretrained(folder)
+    try:
+        tokenizer.save_pretrained(folder)
+        written.save_pretrained(folder)
+    except SafetensorError as error:  # a full disk, among others
+        raise OSError(str(error)) from error

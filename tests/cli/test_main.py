@@ -1,4 +1,5 @@
 import json
+import resource
 import subprocess
 import sys
 
@@ -52,6 +53,17 @@ def test_all_input_errors_look_alike(tmp_path):
     run = run_cli("ledger", "show", "--ledger", str(tmp_path / "none\x1b[2J.db"))
     assert run.returncode == 3
     assert run.stderr.startswith(f"error: {tmp_path}/none\\x1b[2J.db: there is no ledger")
+
+
+def test_a_full_disk_is_an_error_like_others(tmp_path):
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+    words = ("tools", "convert", "retail", "--to", "openai", "-o", str(tmp_path / "out.json"))
+    run = run_cli(*words, preexec_fn=limited)
+    assert run.returncode == 3
+    assert run.stderr.startswith("error: ")
+    assert "Traceback" not in run.stderr
 
 
 def test_a_wrong_command_line_is_exit_code_2():

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from envace_sdk.training import checkpoint
+from full_disk import full_disk
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,6 +75,18 @@ def killed_at(moment, monkeypatch, work):
         except Killed:
             return True
     return False
+
+
+def test_a_full_disk_leaves_what_was_there_and_nothing_half_written(tmp_path):
+    kept = written(checkpoint.folder_for(tmp_path, 1), step=1)
+
+    def saved():
+        with checkpoint.writing(checkpoint.folder_for(tmp_path, 2)) as partial:
+            checkpoint.write_tensors(partial / "a.safetensors", {"x": torch.zeros(4096)})
+
+    with full_disk(), pytest.raises(OSError, match="File too large"):
+        saved()
+    assert list(tmp_path.iterdir()) == [kept]
 
 
 def test_a_run_killed_at_any_moment_while_a_checkpoint_is_replaced_leaves_one(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 import signal
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from envace_sdk.training.run.report import write_report
 from envace_sdk.training.run.warm import demonstrations
 from envace_sdk.training.tokens import ModelTokens
 from envace_sdk.training.trajectory import Trajectory, Turn
+from full_disk import full_disk
 from served import http_server
 from transformers import AutoModelForCausalLM
 from watched import Watched
@@ -337,6 +339,23 @@ def again(done, tmp_path):
     """A copy of the finished run."""
     job, _ = done
     return Path(shutil.copytree(job.directory, tmp_path / "run"))
+
+
+def test_a_disk_that_is_full_is_an_error_and_the_run_goes_on_from_what_was_saved(done, tmp_path):
+    alone, _ = done
+    job = lamp_world.job(tmp_path)
+
+    class Filled(Watched):
+        def step(self, number, values):
+            super().step(number, values)
+            if "reward/act" in values and number == 3:
+                disk.enter_context(full_disk(100_000))
+
+    with ExitStack() as disk, pytest.raises(TrainingError, match=r"the checkpoint cannot be written: .*too large"):
+        run(job, Filled())
+    assert checkpoint.latest(job.directory) == checkpoint.folder_for(job.directory, 2)
+    assert run(Job.found(job.directory))
+    assert curve(job.directory) == curve(alone.directory)
 
 
 def test_settings_that_the_weights_do_not_fit_are_refused_before_they_are_kept(again):

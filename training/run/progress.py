@@ -69,7 +69,7 @@ class Display:
         self._begun, self._from, self._total = time.monotonic(), done, steps
         self._bar.update(self._task, description=name, total=steps, completed=done, left="")
         if self._live is None:
-            self.console.print(f"{name}: {steps - done} steps")
+            self.console.print(f"{name}: {f'{steps - done} of ' if done else ''}{steps} steps")
         self._refresh()
 
     def step(self, number: int, values: Mapping[str, float | None]) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
+from safetensors import SafetensorError
 from torch import Tensor
 
 from envace_sdk.errors import TrainingError
@@ -142,8 +143,8 @@ class Link:
         try:
             # Frozen weights of the server are in this precision anyway, and full ones are cast when they are read.
             policy.save(folder, {name: held.to(policy.precision) for name, held in weights.items()})
-        except OSError as error:
-            reason = error.strerror or error
+        except (OSError, SafetensorError) as error:
+            reason = getattr(error, "strerror", None) or error
             raise TrainingError(f"rollout.server.folder: weights cannot be written to {folder}: {reason}") from error
         if not self._is_adapters:
             await self._client.reload(folder)
