@@ -4,7 +4,7 @@ import re
 import pytest
 from envace_sdk.training.config import presets
 from envace_sdk.training.rows import Row
-from envace_sdk.training.run.evaluation import Evaluation, pass_hat
+from envace_sdk.training.run.evaluation import Evaluation, pass_hat, rollout_metrics
 from envace_sdk.training.run.fidelity import RoleFidelity
 from envace_sdk.training.run.machine import model_place
 from envace_sdk.training.run.plots import plot
@@ -115,6 +115,12 @@ def test_attempts_that_could_not_be_made_are_no_failures_and_no_successes():
     assert found.success == 0.5
     assert found.attempts == {"t/1": (1, 1), "t/2": (0, 1)}
     assert found.trouble == "1 of 3 attempts could not be made; the first, t/1: the server is away"
+
+
+def test_how_many_trajectories_a_twin_answered_is_told():
+    tried = [Trajectory("a", 0, "real", is_twin=True), Trajectory("a", 1, "real")]
+    assert rollout_metrics(tried)["answered_by/twin"] == 0.5
+    assert "answered_by/twin" not in rollout_metrics(tried[1:])
 
 
 def test_what_could_not_be_measured_has_no_score():
