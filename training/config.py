@@ -15,7 +15,7 @@ import difflib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -283,12 +283,19 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     return found
 
 
+_REASONS: Final = {
+    "model_type": "expected settings by name, or leave it out",
+    "dict_type": "expected values by name",
+    "missing": "is missing",
+}
+
+
 def _line(problem: Mapping[str, Any], kind: type[BaseModel]) -> str:
     place = ".".join(map(str, problem["loc"]))
     if problem["type"] == "extra_forbidden":
         close = difflib.get_close_matches(str(problem["loc"][-1]), _settings(kind, problem["loc"][:-1]), n=1)
         return f"{place}: there is no such setting" + (f"; did you mean {close[0]}?" if close else "")
-    reason = problem["msg"].removeprefix("Value error, ")
+    reason = _REASONS.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
     shown = "" if isinstance(problem["input"], dict) else f" (it is {problem['input']!r:.60})"
     return f"{place}: {reason}{shown}" if place else reason
 

@@ -21,7 +21,7 @@ __all__ = ["AnsweredBy", "Ending", "Trajectory", "Turn", "rows_of"]
 Ending: TypeAlias = Literal["answered", "turns", "malformed", "errors", "truncated", "refused"]
 """Why a trajectory ended: the last answer was given; too many turns; a turn that cannot be read; too many error turns;
 a completion was cut off; the model took no such prompt."""
-AnsweredBy: TypeAlias = Literal["policy", "ladder", "server", "twin"]
+AnsweredBy: TypeAlias = Literal["policy", "ladder", "server", "twin", "nobody"]
 _ANSWERED_BY: Final[Mapping[Source, AnsweredBy]] = {"train": "policy", "grounded": "ladder", "real": "server"}
 
 
@@ -93,7 +93,9 @@ class Trajectory:
 
     @property
     def answered_by(self) -> AnsweredBy:
-        """Who answered the calls."""
+        """Who answered the calls; nobody where a server was to, and none was made: it may be a twin."""
+        if self.source == "real" and not any(turn.role == "rehearse" for turn in self.turns):
+            return "nobody"
         return "twin" if self.is_twin else _ANSWERED_BY[self.source]
 
     @property

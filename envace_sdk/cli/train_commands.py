@@ -169,7 +169,7 @@ def evaluate(run: Path, servers: tuple[str, ...], as_json: bool, **options: Any)
     for name, value in found["scores"].items():
         click.echo(f"{name:<16} {value:.3f}")
     calls = found["calls"]
-    click.echo(f"{calls['all']} calls rehearsed, {calls['new']} of them new: in no training task, in no recording")
+    click.echo(f"calls rehearsed: {calls['all']}, new (in no training task, in no recording): {calls['new']}")
     for name, value in found["fidelity"].items():
         click.echo(f"fidelity of {name}: {value:.3f}")
 

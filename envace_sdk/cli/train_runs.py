@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from envace_sdk.variables import STORE_URL
 
@@ -53,6 +55,14 @@ def runs(store: str | None, metrics: tuple[str, ...], *, migrate: bool, as_json:
     if missing is None:
         with TrainingRuns.open(store, migrate=migrate or None) as stored:
             found = stored.runs()
+    known = {name for one in found for name in one.latest}
+    given = click.get_current_context().get_parameter_source("metrics") is ParameterSource.COMMANDLINE
+    for name in metrics if found and given else ():
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            raise click.ClickException(
+                f"no run has a metric {name!r}" + (f"; did you mean {close[0]}?" if close else "; --json shows all")
+            )
     if as_json:
         click.echo(json.dumps([asdict(one) for one in found], default=str, indent=2, ensure_ascii=False))
     elif not found:

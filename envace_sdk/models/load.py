@@ -40,8 +40,10 @@ def load_model(uri: str, **options: Any) -> ChatModel:
     if Path(uri).is_dir():
         kind, rest = "transformers", uri
     elif not colon:
-        from .fetch import fetched
+        from .fetch import FETCHABLE, fetched
 
+        if uri not in FETCHABLE:
+            raise ModelError(f"{uri}: there is no such folder, and no model of that name; an address is {_FORMS}")
         kind, rest = "transformers", str(fetched(uri))
         options.setdefault("name", uri)
     if kind not in _BACKENDS or not rest:

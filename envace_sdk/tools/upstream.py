@@ -118,12 +118,8 @@ class Upstream(Protocol):
         ...
 
 
-async def connect(target: Target) -> Upstream:
-    """Open a connection.
-
-    Raises:
-        UpstreamError: the extra `mcp` is missing, or the server cannot be reached; the message says why.
-    """
+def client_for(target: Target) -> Callable[[Target], Awaitable[Upstream]]:
+    """Who opens connections. Raises: UpstreamError where the extra `mcp` is missing."""
     module, _, name = CLIENT.partition(":")
     try:
         opener: Callable[[Target], Awaitable[Upstream]] = getattr(import_module(module), name)
@@ -132,7 +128,16 @@ async def connect(target: Target) -> Upstream:
             f"{target}: reaching a live server needs the extra `mcp` ({missing.name} is not installed): "
             "pip install 'envace-sdk[mcp]'"
         ) from missing
-    return await opener(target)
+    return opener
+
+
+async def connect(target: Target) -> Upstream:
+    """Open a connection.
+
+    Raises:
+        UpstreamError: the extra `mcp` is missing, or the server cannot be reached; the message says why.
+    """
+    return await client_for(target)(target)
 
 
 async def pull(target: Target) -> Catalogue:

@@ -44,6 +44,15 @@ def test_a_store_that_is_not_there_is_not_made(url, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_metric_that_no_run_has_is_refused_with_the_nearest_one(url):
+    with TrainingRuns.open(url) as runs:
+        runs.begin("box", "/runs/a", {}, {4: {"eval/success": 0.625}})
+    result = CliRunner().invoke(command, ["--store", url, "--metric", "eval/sucess"])
+    assert result.exit_code == 1
+    assert "no run has a metric 'eval/sucess'; did you mean eval/success?" in result.output
+    assert "success" in shown("--store", url), "what is shown by default need not be there"
+
+
 def test_an_empty_store_says_so(url):
     with TrainingRuns.open(url):
         pass

@@ -282,7 +282,7 @@ def test_held_out_tasks_can_be_tried_on_a_server(done):
 
     with http_server(Worlds(job.material.environments[0]), wrap=heard) as url:
         found = run_eval(job.directory, **how, servers=[(None, f"{url}/lamps/worlds/{{world}}/mcp")])
-    assert found["answered_by"] == "server", "it says that it only rehearses in its answers, and no attempt called it"
+    assert found["answered_by"] == "nobody", "no attempt called it"
     assert len({path for path in asked if path}) == 4, "each attempt has a world of its own"
     on_ladder = run_eval(job.directory, **how)
     assert on_ladder["answered_by"] == "ladder"
@@ -415,8 +415,30 @@ def test_what_a_run_cannot_go_on_with_is_said_and_nothing_is_changed(again, tmp_
 def test_a_dry_run_of_one_that_was_begun_trains_nothing_and_says_where_it_stands(again, capsys):
     kept = {path: path.stat().st_mtime_ns for path in again.rglob("*")}
     assert run_train([], None, {"steps": 9}, again, resume=True, dry_run=True)
-    assert "4 of 9 steps are done" in capsys.readouterr().err
+    told = capsys.readouterr().out
+    assert told.startswith("4 of 9 steps are done\n")
+    assert "warm-up    0 supervised updates" in told
+    assert "training   5 steps" in told
     assert {path: path.stat().st_mtime_ns for path in again.rglob("*")} == kept
+
+
+def test_attempts_that_could_not_be_made_are_told_of_with_their_reason(tmp_path):
+    real = {"schedule": {"source": "real"}, "real": {"lamps": "http://127.0.0.1:9/mcp"}}
+    job, watch = lamp_world.job(tmp_path, rollout=real, samples=2), Watched()
+    assert run(job, watch)
+    reason = "8 of 8 attempts could not be made; the first, "
+    told = [note for note in watch.notes if reason in note]
+    assert [note.partition(":")[0] for note in told] == ["step 1", "step 2", "step 3", "step 4"]
+    assert "the real server cannot be opened" in told[0]
+    assert all("success" not in values and values["masked"] == 8 for values in read_metrics(job.directory)[1:])
+    write_report(job)
+    assert "left out: the real server cannot be opened" in (job.directory / "report.html").read_text()
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_done(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(TrainingError, match="file is no folder that you may write to"):
+        run_train(["retail"], None, {}, tmp_path / "file" / "run", resume=False, dry_run=False)
 
 
 def test_a_split_without_tasks_has_no_score(again):

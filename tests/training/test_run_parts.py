@@ -10,7 +10,7 @@ from envace_sdk.training.run.machine import model_place
 from envace_sdk.training.run.plots import plot
 from envace_sdk.training.run.settings import load_run_config, run_config
 from envace_sdk.training.run.warm import batch, full_batch
-from envace_sdk.training.trajectory import Trajectory
+from envace_sdk.training.trajectory import Trajectory, Turn
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -93,6 +93,8 @@ def test_pass_hat_is_the_chance_that_all_of_k_attempts_succeed():
         ({"rollout": {"rehearse": {"top_p": 0.9}}}, r"rollout\.rehearse\.top_p is 0\.9"),
         ({"rendering": "stream", "rollout": {"format": "openai"}}, "rendering: stream needs calls as text"),
         ({"rollout": {"group": 1}}, r"rollout\.group is 1"),
+        ({"evaluation": None}, r"evaluation: expected settings by name, or leave it out \(it is None\)"),
+        ({"tasks": {"shares": [0.5, 0.5]}}, r"tasks\.shares\.2: is missing"),
     ],
 )
 def test_settings_that_would_teach_another_policy_than_the_one_that_acts_are_refused(changes, says):
@@ -118,7 +120,10 @@ def test_attempts_that_could_not_be_made_are_no_failures_and_no_successes():
 
 
 def test_how_many_trajectories_a_twin_answered_is_told():
-    tried = [Trajectory("a", 0, "real", is_twin=True), Trajectory("a", 1, "real")]
+    called = [Turn("rehearse")]
+    tried = [Trajectory("a", 0, "real", is_twin=True, turns=called), Trajectory("a", 1, "real", turns=called)]
+    assert [one.answered_by for one in tried] == ["twin", "server"]
+    assert Trajectory("a", 0, "real").answered_by == "nobody"
     assert rollout_metrics(tried)["answered_by/twin"] == 0.5
     assert "answered_by/twin" not in rollout_metrics(tried[1:])
 

@@ -13,7 +13,7 @@ from envace_sdk.tasks import Task
 from envace_sdk.tools.loading import is_url, read_config
 from envace_sdk.tools.model import ToolCall, ToolResult
 from envace_sdk.tools.recordings import result_from_wire
-from envace_sdk.tools.upstream import Target, Upstream, connect
+from envace_sdk.tools.upstream import Target, Upstream, client_for, connect
 
 __all__ = ["McpClient", "McpClients", "real_clients"]
 
@@ -24,7 +24,7 @@ def real_clients(places: Mapping[str, str]) -> dict[str, McpClients]:
     """Real servers by toolset, from where each is: a URL, or `mcp.json#NAME` of a client's configuration.
 
     Raises:
-        ToolsetError: a configuration cannot be read, or has no such server.
+        ToolsetError: a configuration cannot be read, or has no such server; UpstreamError: the extra `mcp` is missing.
     """
     return {name: McpClients(_target(place)) for name, place in places.items()}
 
@@ -44,9 +44,13 @@ class McpClients:
 
     Args:
         target: where the server is.
+
+    Raises:
+        UpstreamError: the extra `mcp` is missing.
     """
 
     def __init__(self, target: Target) -> None:
+        client_for(target)  # now, and not when a model has been loaded
         self.target = target
 
     async def open(self, task: Task, sample: int) -> McpClient:

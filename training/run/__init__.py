@@ -3,11 +3,12 @@
 from .evaluation import Evaluation, evaluate
 from .export import export
 from .job import Job
-from .loop import Watch, train
+from .loop import train
 from .material import Material
 from .planning import plan
 from .settings import RunConfig, load_run_config, run_config
 from .stopping import Stop
+from .watching import Watch
 
 __all__ = [
     "Evaluation",

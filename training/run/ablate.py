@@ -18,13 +18,14 @@ from .command import evaluated, served
 from .estimate import estimate
 from .export import trained_weights
 from .job import Job
-from .loop import Watch, train
+from .loop import train
 from .machine import suitable_preset
 from .planning import plan
 from .progress import Display, duration
 from .report import keep_report
 from .settings import load_run_config
 from .stopping import Stop
+from .watching import Watch
 
 __all__ = ["ablate", "run_ablate"]
 

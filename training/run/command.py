@@ -15,6 +15,7 @@ from envace_sdk.errors import TrainingError
 from envace_sdk.json import Json
 
 from ..processes import Processes
+from ..rollout.real import real_clients
 from ..rollout_config import Source
 from ..rows import Role
 from ..tasks import SPLITS, Split
@@ -26,7 +27,7 @@ from .export import export, trained_weights
 from .fidelity import known_calls
 from .job import Job
 from .live import Live
-from .loop import Watch, train
+from .loop import train
 from .machine import model_place, suitable_preset
 from .material import Material
 from .planning import plan
@@ -36,6 +37,7 @@ from .resuming import resumed
 from .settings import RunConfig, load_run_config, preset_name
 from .stopping import Stop
 from .warm import examples
+from .watching import Watch
 
 __all__ = ["evaluated", "run_eval", "run_export", "run_train", "served"]
 
@@ -70,18 +72,22 @@ def run_train(
     with Display(None if processes.is_main else Console(quiet=True)) as display, ExitStack() as ending:
         ending.callback(processes.leave)
         job = found or asyncio.run(_planned(sources, config, directory, processes, display))
+        # What was asked for goes to the standard output, where it can be kept.
+        tell = Console(quiet=not processes.is_main, soft_wrap=True, markup=False).print if dry_run else display.note
         if resume:
-            display.note(f"{job.steps_done} of {job.config.steps} steps are done")
-            if dry_run:
+            tell(f"{job.steps_done} of {job.config.steps} steps are done")
+            if not dry_run:
+                asyncio.run(processes.by_main(lambda: asyncio.to_thread(job.keep_settings)))
+            elif job.steps_done == job.config.steps:
                 return True
-            asyncio.run(processes.by_main(lambda: asyncio.to_thread(job.keep_settings)))
         ready = ending.enter_context(served(job, processes, display))
-        if not resume:
-            suited = preset_name(file, changes, preset=suitable_preset())
-            display.note(f"preset {suited}{f', changed by {file}' if file else ''}")
-            display.note(_plan(job))
-            for line in asyncio.run(estimate(ready, display.note)).lines():
-                display.note(line)
+        if not resume or dry_run:
+            if not resume:
+                suited = preset_name(file, changes, preset=suitable_preset())
+                tell(f"preset {suited}{f', changed by {file}' if file else ''}")
+                tell(_plan(job))
+            for line in asyncio.run(estimate(replace(ready, config=ready.config_left), display.note)).lines():
+                tell(line)
             if dry_run:
                 return True
             asyncio.run(processes.by_main(lambda: asyncio.to_thread(job.begin, sources)))
@@ -147,8 +153,9 @@ def run_eval(
 
 
 def _answered_by(trajectories: Sequence[Trajectory]) -> AnsweredBy:
-    """Who answers; an attempt that made no call does not know of a server whether it is a twin."""
-    return next((one.answered_by for one in trajectories if one.is_twin), trajectories[0].answered_by)
+    """Who answers: a twin, where any is one; nobody, where no attempt called the server."""
+    found = {one.answered_by for one in trajectories}
+    return next(who for who in ("twin", "server", "ladder", "policy", "nobody") if who in found)
 
 
 def run_export(directory: Path, target: Path, *, step: int | None, role: Role) -> Path:
@@ -165,6 +172,7 @@ def _with_real(job: Job, servers: Sequence[tuple[str | None, str]]) -> Job:
         if name is not None and name not in names:
             raise TrainingError(f"the run has no toolset {name!r}; it has {', '.join(names)}")
         real[name or names[0]] = place
+    real_clients(real)  # what is wrong with them is told before a model is loaded
     rollout = job.config.rollout.model_copy(update={"real": real})
     return replace(job, config=job.config.model_copy(update={"rollout": rollout}))
 
@@ -255,8 +263,9 @@ def _unmeasured(material: Material) -> str:
     if not missing:
         return ""
     return (
-        f"There are no {' and no '.join(missing)} tasks, since no template is in two splits: what is learned cannot be "
-        "measured there. More tools, more tasks or other tasks.shares give some.\n"
+        f"There are no {' and no '.join(missing)} tasks: no template is in two splits, and tasks.prompt_tokens leaves "
+        "tasks out. What is learned cannot be measured there; more tools or tasks, other tasks.shares or more "
+        "tasks.prompt_tokens give some.\n"
     )
 
 

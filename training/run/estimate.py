@@ -39,7 +39,9 @@ class Estimate:
     minutes: float
     """Of the training steps, at most: groups whose trajectories all earn the same are not computed."""
     measuring_minutes: float
-    """Of the measurements on validation tasks."""
+    """Of the measurements on the way."""
+    measured: str
+    """Of which split the tasks are that they are made on."""
     memory: int
     """Bytes, the peak of the calibration, in which an update had a full micro-batch."""
 
@@ -55,7 +57,7 @@ class Estimate:
             f"warm-up    {self.warm_steps} supervised updates: about {duration(self.warm_minutes * 60)}",
             f"training   {self.steps} steps, {self.trajectories:,} trajectories, up to {self.tokens:,} tokens: "
             f"up to {duration(self.minutes * 60)}",
-            f"measuring  about {duration(self.measuring_minutes * 60)} on validation tasks",
+            f"measuring  about {duration(self.measuring_minutes * 60)} on {self.measured} tasks",
             f"rates      {self.training_rate:,.0f} tokens/s in updates, {self.rollout_seconds:.1f} s for the "
             "trajectories of a task",
             f"prompts    up to {self.prompt_tokens:,} tokens",
@@ -114,5 +116,6 @@ async def estimate(job: Job, note: Callable[[str], None] = lambda _: None) -> Es
         warm_minutes=config.warmup.steps * config.warmup.rows * length / rate / 60,
         minutes=(tokens / rate + config.steps * config.tasks.per_step * rollout) / 60,
         measuring_minutes=times * each / 60,
+        measured="validation" if job.material.cases["validation"] else "training",
         memory=peak,
     )

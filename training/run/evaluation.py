@@ -12,7 +12,7 @@ from ..rows import ROLES
 from .fidelity import KnownCall, RoleFidelity, role_fidelity
 from .live import Live
 
-__all__ = ["Evaluation", "evaluate", "pass_hat", "rollout_metrics"]
+__all__ = ["Evaluation", "evaluate", "pass_hat", "rollout_metrics", "trouble"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,7 @@ class Evaluation:
     @property
     def trouble(self) -> str:
         """Which attempts could not be made, in words; empty where all were."""
-        masked = [one for one in self.trajectories if one.masked]
-        if not masked:
-            return ""
-        made = f"{len(masked)} of {len(self.trajectories)} attempts could not be made"
-        return f"{made}; the first, {masked[0].task}: {masked[0].masked}"
+        return trouble(self.trajectories)
 
     def pass_hat(self, k: int) -> float:
         """pass^k: how likely k attempts at a task all solve it, mean over the tasks."""
@@ -101,6 +97,15 @@ async def evaluate(
     rehearsing = await role_fidelity(rehearsed, live, temperature=temperature, known=known)
     held = await role_fidelity(rehearsed, live, temperature=temperature, constrained=True) if constrained else None
     return Evaluation(samples, trajectories, rehearsing, held)
+
+
+def trouble(trajectories: Sequence[Trajectory]) -> str:
+    """Which attempts could not be made, in words; empty where all were."""
+    masked = [one for one in trajectories if one.masked]
+    if not masked:
+        return ""
+    made = f"{len(masked)} of {len(trajectories)} attempts could not be made"
+    return f"{made}; the first, {masked[0].task}: {masked[0].masked}"
 
 
 def pass_hat(attempts: Sequence[tuple[int, int]], k: int) -> float:

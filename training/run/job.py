@@ -13,6 +13,7 @@ RUN/
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -55,6 +56,14 @@ class Job:
         newest = checkpoint.latest(self.directory)
         return 0 if newest is None else checkpoint.step_of(newest)
 
+    @property
+    def config_left(self) -> RunConfig:
+        """The settings with as many updates as are left."""
+        warm = checkpoint.latest(self.warm_directory)
+        warmed = 0 if warm is None else checkpoint.step_of(warm)
+        warmup = self.config.warmup.model_copy(update={"steps": max(0, self.config.warmup.steps - warmed)})
+        return self.config.model_copy(update={"steps": self.config.steps - self.steps_done, "warmup": warmup})
+
     def take_warm_up(self, other: Job) -> None:
         """Begin from the weights that another run was warmed up to, if it was, and this one has no warm-up yet."""
         last = checkpoint.latest(other.warm_directory)
@@ -67,9 +76,16 @@ class Job:
 
     @staticmethod
     def check_new(directory: Path) -> None:
-        """See that a run can begin in a directory. Raises: TrainingError where it holds one already."""
+        """See that a run can begin in a directory.
+
+        Raises:
+            TrainingError: it holds one already, or cannot be written.
+        """
         if (directory / MANIFEST).exists():
             raise TrainingError(f"{directory} holds a run already: add --resume, or name another folder with -o")
+        there = next(place for place in (directory, *directory.absolute().parents) if place.exists())
+        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+            raise TrainingError(f"{directory}: cannot be written: {there} is no folder that you may write to")
 
     def begin(self, sources: Sequence[str]) -> None:
         """Write down what is run. Raises: TrainingError where the directory holds a run, or cannot be written."""

@@ -9,56 +9,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from envace_sdk.errors import TrainingError
 
 from .. import checkpoint
 from ..advantages import rolewise
 from ..memory import trim
-from ..metrics import MetricsLog, read_metrics
+from ..metrics import read_metrics
 from ..rollout import Case, rows_of
 from ..rollout_config import Source
-from .evaluation import evaluate, rollout_metrics
+from .evaluation import evaluate, rollout_metrics, trouble
 from .fidelity import role_fidelity
 from .job import Job
 from .live import Live
 from .material import in_proportion
 from .stopping import Stop
 from .warm import batch, demonstrations, examples
+from .watching import Log, Watch, logged_to
 
-__all__ = ["Watch", "train"]
-
-
-class _Log(Protocol):
-    """Where the numbers of steps are kept."""
-
-    def log(self, step: int, values: Mapping[str, float | None]) -> None: ...
-
-
-class _NoLog:
-    """Of processes that write nothing."""
-
-    def log(self, step: int, values: Mapping[str, float | None]) -> None: ...
-
-
-class Watch(Protocol):
-    """Whoever is told how the run goes."""
-
-    def phase(self, name: str, steps: int, done: int = 0) -> None:
-        """A phase of so many steps begins, or goes on."""
-        ...
-
-    def step(self, number: int, values: Mapping[str, float | None]) -> None:
-        """A step is done; its numbers by name."""
-        ...
-
-    def note(self, text: str) -> None:
-        """Something that people should know."""
-        ...
+__all__ = ["train"]
 
 
 async def train(job: Job, watch: Watch, stop: Stop) -> bool:
@@ -102,7 +74,7 @@ async def _warm_up(job: Job, watch: Watch, stop: Stop) -> tuple[Path | None, boo
         is_stopped = await _stopping(live, stop)
         if not is_stopped and live.trainer.steps_done < config.warmup.steps:
             watch.note("timing the first update; the time left is told after it")
-        with _log(live, directory, live.trainer.steps_done) as log:
+        with logged_to(live, directory, live.trainer.steps_done) as log:
             while not is_stopped:
                 done = live.trainer.steps_done
                 if done and done % config.warmup.steps == 0:
@@ -143,7 +115,7 @@ async def _improve(job: Job, weights: Path | None, watch: Watch, stop: Stop) -> 
         logged = live.trainer.processes.from_main({values["step"]: values for values in read_metrics(directory)})
         run = config.model_dump(mode="json")
         is_stopped = await _stopping(live, stop)
-        with _log(live, directory, done, trackers=config.trackers, run=run) as log:
+        with logged_to(live, directory, done, trackers=config.trackers, run=run) as log:
             watch.phase("training", config.steps, done)
             if done == 0:
                 pending = {}
@@ -151,7 +123,7 @@ async def _improve(job: Job, weights: Path | None, watch: Watch, stop: Stop) -> 
                 measured = logged.get(done) or await _measured(job, live, watch, stop, pending, log)
                 is_open, is_stopped = _opened(job, measured, watch, is_open=is_open), is_stopped or measured is None
             while done < config.steps and not is_stopped:
-                values = await _step(job, live, done, stop, is_open=is_open)
+                values = await _step(job, live, done, watch, stop, is_open=is_open)
                 if values is None:
                     break
                 done = live.trainer.steps_done
@@ -177,7 +149,9 @@ async def _improve(job: Job, weights: Path | None, watch: Watch, stop: Stop) -> 
         await live.close()
 
 
-async def _step(job: Job, live: Live, done: int, stop: Stop, *, is_open: bool) -> dict[str, float | None] | None:
+async def _step(
+    job: Job, live: Live, done: int, watch: Watch, stop: Stop, *, is_open: bool
+) -> dict[str, float | None] | None:
     """One step; None where it was stopped before its update."""
     config = job.config
     begin = time.perf_counter()
@@ -194,6 +168,8 @@ async def _step(job: Job, live: Live, done: int, stop: Stop, *, is_open: bool) -
     if any(part is None for part in parts):
         return None
     rolled = time.perf_counter() - published
+    if left_out := trouble(trajectories):
+        watch.note(f"step {done + 1}: {left_out}")
     trim()
     rows, groups = rolewise(rows_of(trajectories), **config.advantages.model_dump())
     metrics = live.trainer.step(rows if processes.is_main else ())
@@ -230,7 +206,7 @@ def _is_measured(job: Job, done: int) -> bool:
 
 
 async def _measured(
-    job: Job, live: Live, watch: Watch, stop: Stop, values: Mapping[str, float | None], log: _Log
+    job: Job, live: Live, watch: Watch, stop: Stop, values: Mapping[str, float | None], log: Log
 ) -> dict[str, float | None] | None:
     """A step's numbers with those of a measurement after it, logged; None where it was stopped before."""
     wanted = job.config.evaluation
@@ -244,8 +220,8 @@ async def _measured(
     if found is None:
         return None
     measured, troubles = found
-    for trouble in filter(None, troubles):
-        watch.note(trouble)
+    for one in filter(None, troubles):
+        watch.note(one)
     together = {**values, **measured}
     log.log(live.trainer.steps_done, together)
     watch.step(live.trainer.steps_done, together)
@@ -292,12 +268,6 @@ def _save(live: Live, directory: Path, keep: int, extra: Any) -> None:
             checkpoint.prune(directory, keep)
     except OSError as error:
         raise TrainingError(f"{directory}: the checkpoint cannot be written: {error.strerror or error}") from error
-
-
-def _log(live: Live, directory: Path, done: int, **options: Any) -> AbstractContextManager[_Log]:
-    if live.trainer.processes.is_main:
-        return MetricsLog(directory, resume_at=done, **options)
-    return nullcontext(_NoLog())
 
 
 async def _stopping(live: Live, stop: Stop) -> bool:

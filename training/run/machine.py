@@ -46,8 +46,10 @@ def model_place(uri: str, progress: Progress = lambda _: None) -> str:
         return absolute(place_of(uri)[0])
     if kind != "transformers" or not rest:
         known = ", ".join(sorted(FETCHABLE))
+        missing = "" if colon else "there is no such folder, and no model of that name; "
         raise TrainingError(
-            f"model: {uri!r} cannot be trained here; take one of {known}, a folder, or transformers:HUB-ID"
+            f"model: {uri!r} cannot be trained here: {missing}take one of {known}, a folder that is there, or "
+            "transformers:HUB-ID"
         )
     if rest.endswith(".gguf"):
         raise TrainingError(f"model: {rest} is quantised; train the folder of safetensors that it was made from")

@@ -10,6 +10,7 @@ from envace_sdk.models.transformers import TransformersModel
 
 from ..rewards import Rewarder
 from ..rollout import Case, RolloutSource
+from ..rollout.real import real_clients
 from ..tasks import SPLITS, TaskSet
 from ..tokens import ModelTokens
 from ..warmup import witness_rows
@@ -36,6 +37,7 @@ async def plan(
     Raises:
         EnvaceError: a toolset, the model or the tasks cannot be used.
     """
+    real_clients(config.rollout.real)  # what is wrong with them is told before a model is fetched
     place = model_place(config.model, note)
     read = f"reading the tasks in {config.tasks.folder}" if config.tasks.folder else ""
     note(read or f"making tasks for {', '.join(sources)}")

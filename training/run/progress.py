@@ -85,7 +85,7 @@ class Display:
                 if name != "step" and row.get(name) is not None
             )
             self.console.print(f"{self._phase} {number}/{self._total}  {shown}  {left}", soft_wrap=True)
-        is_idle = row.get("computed_rows") == 0
+        is_idle = row.get("computed_rows") == 0 and row.get("trajectories") != 0
         if is_idle and not self._was_idle:
             self.note("nothing is learned in this step: within each task all attempts earned the same")
         self._was_idle = is_idle

@@ -146,10 +146,10 @@ def _samples(job: Job) -> Iterable[str]:
     for step, trajectories in reversed(job.samples(_STEPS_SHOWN)):
         for one in trajectories:
             turns = "".join(_turn(turn) for turn in one["turns"])
-            said = "solved" if one["solved"] else "not solved"
+            said = f"left out: {one['masked']}" if one.get("masked") else "solved" if one["solved"] else "not solved"
             yield (
                 f"<details><summary>step {step}: {escape(str(one['task']))} "
-                f'<span class="dim">{said}, reward {one["reward"]:.2f}, {escape(str(one["ending"]))}, '
+                f'<span class="dim">{escape(said)}, reward {one["reward"]:.2f}, {escape(str(one["ending"]))}, '
                 f"{escape(str(one.get('answered_by', one['source'])))}</span></summary>{turns}</details>"
             )
 
