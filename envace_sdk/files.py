@@ -18,8 +18,8 @@ def absolute(place: str) -> str:
     if Path(place).exists():
         return str(Path(place).absolute())
     path, mark, name = place.rpartition("#")
-    if path and Path(path).expanduser().exists():
-        return f"{Path(path).expanduser().absolute()}{mark}{name}"
+    if path and (file := Path(os.path.expanduser(path))).exists():  # noqa: PTH111  Path's raises for unknown users
+        return f"{file.absolute()}{mark}{name}"
     kind, mark, path = place.partition(":")
     if path and not path.startswith("//") and Path(path).exists():
         return f"{kind}{mark}{Path(path).absolute()}"

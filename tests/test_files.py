@@ -10,7 +10,17 @@ def test_what_is_there_is_found_from_anywhere_and_the_rest_is_left(tmp_path, mon
     assert absolute("model") == f"{tmp_path}/model"
     assert absolute("mcp.json#a/b") == f"{tmp_path}/mcp.json#a/b"
     assert absolute("transformers:./model") == f"transformers:{tmp_path}/model"
-    for name in ("retail", "https://a.example/model#x", "http://model", "openai:gpt", "none.json#shop", "", "#", ":"):
+    for name in (
+        "retail",
+        "https://a.example/model#x",
+        "http://model",
+        "openai:gpt",
+        "none.json#shop",
+        "~nobody/x#y",
+        "",
+        "#",
+        ":",
+    ):
         assert absolute(name) == name
 
 

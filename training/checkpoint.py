@@ -106,13 +106,13 @@ def writing(target: Path) -> Iterator[Path]:
     partial.mkdir(parents=True)
     try:
         yield partial
+        for path in [*partial.rglob("*"), partial]:
+            _sync(path)
     except BaseException as error:
         shutil.rmtree(partial, ignore_errors=True)  # a disk may be full
         if isinstance(error, SafetensorError):
             raise OSError(str(error)) from error
         raise
-    for path in [*partial.rglob("*"), partial]:
-        _sync(path)
     old = target.with_name(f".{target.name}.old.partial")
     if target.exists():
         shutil.rmtree(old, ignore_errors=True)

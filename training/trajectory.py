@@ -73,6 +73,8 @@ class Trajectory:
     sample: int
     source: Source
     policy_version: int = 0
+    is_called: bool = False
+    """Whether a server has answered."""
     is_twin: bool = False
     """Whether the server that answered says that it only rehearses."""
     turns: list[Turn] = field(default_factory=list)
@@ -93,8 +95,8 @@ class Trajectory:
 
     @property
     def answered_by(self) -> AnsweredBy:
-        """Who answered the calls; nobody where a server was to, and none was made: it may be a twin."""
-        if self.source == "real" and not any(turn.role == "rehearse" for turn in self.turns):
+        """Who answered the calls; nobody where a server was to, and was not asked: it may be a twin."""
+        if self.source == "real" and not self.is_called:
             return "nobody"
         return "twin" if self.is_twin else _ANSWERED_BY[self.source]
 

@@ -44,6 +44,8 @@ def absent(url: str | None) -> Path | None:
         return None
     if parsed.get_backend_name() != "sqlite" or parsed.database in (None, "", ":memory:"):
         return None
+    if str(parsed.database).startswith("file:"):  # SQLite's own kind of URL, which says itself what it makes
+        return None
     path = Path(str(parsed.database))
     return None if path.exists() else path
 

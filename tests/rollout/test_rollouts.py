@@ -308,6 +308,15 @@ def test_a_real_server_answers_and_its_world_is_followed():
     assert clients.closed == 2
 
 
+def test_a_tool_that_is_not_shown_is_not_asked_of_a_real_server():
+    says = iter(['<tool_call>\n{"name": "no_such_tool", "arguments": {}}\n</tool_call>', "Done."])
+    config = rehearsed(group=1, schedule=ScheduleConfig(source="real"))
+    source = RolloutSource(model_of(lambda _: next(says)), config, Rewarder(), clients={"notes": Clients()})
+    (found,) = collect(source, [CASE])
+    assert found.turns[1].result.is_error
+    assert found.answered_by == "nobody"
+
+
 @pytest.mark.parametrize("fails", [("open",), ("add_note",)])
 def test_a_real_server_that_fails_masks_the_trajectory_and_earns_nothing_to_learn_from(fails):
     clients = Clients(fails)

@@ -1,3 +1,4 @@
+import errno
 import json
 import random
 import shutil
@@ -87,6 +88,16 @@ def test_a_full_disk_leaves_what_was_there_and_nothing_half_written(tmp_path):
     with full_disk(), pytest.raises(OSError, match="File too large"):
         saved()
     assert list(tmp_path.iterdir()) == [kept]
+
+
+def test_a_disk_that_says_only_at_the_end_that_it_is_full_keeps_nothing_either(tmp_path, monkeypatch):
+    def full(path):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(checkpoint, "_sync", full)
+    with pytest.raises(OSError, match="No space left"):
+        written(checkpoint.folder_for(tmp_path, 1), step=1)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_run_killed_at_any_moment_while_a_checkpoint_is_replaced_leaves_one(tmp_path, monkeypatch):

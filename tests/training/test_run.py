@@ -12,7 +12,7 @@ import lamp_world
 import pytest
 from envace_sdk.training import checkpoint
 from envace_sdk.training.metrics import read_metrics
-from envace_sdk.training.rollout import Case, RolloutSource
+from envace_sdk.training.rollout import RolloutSource
 from envace_sdk.training.run import Job, Stop, export, train
 from envace_sdk.training.run.command import run_eval, run_train
 from envace_sdk.training.run.estimate import estimate
@@ -33,7 +33,6 @@ from envace_sdk.models import Completion, Message, Request, load_model
 from envace_sdk.rehearse import Environment, Worlds
 from envace_sdk.rehearse.prompting import PromptSettings
 from envace_sdk.roles import RESPONSE
-from envace_sdk.tasks import load_tasks
 
 
 def run(job, watch=None, stop=None):
@@ -212,7 +211,7 @@ def test_calls_that_training_may_have_shown_the_answer_to_are_scored_apart(done)
     def measured(known):
         return asyncio.run(role_fidelity(cases, live, temperature=0.0, known=known))
 
-    known = asyncio.run(known_calls(cases))
+    known = asyncio.run(known_calls(cases, ()))
     assert (measured(known).new, measured(known).new_calls) == (None, 0)
     some = measured(known - {next(iter(known))})
     assert some.new is not None
@@ -224,7 +223,7 @@ def test_calls_that_training_may_have_shown_the_answer_to_are_scored_apart(done)
 
 def test_recorded_calls_are_known():
     environment = Environment.load("retail")
-    known = asyncio.run(known_calls([Case(environment, load_tasks(environment.tasks_path)[0])]))
+    known = asyncio.run(known_calls([], [environment]))
     recorded = {KnownCall.of(environment, fixture.call) for fixture in environment.seen if fixture.is_call}
     assert recorded
     assert recorded <= known
@@ -433,6 +432,28 @@ def test_attempts_that_could_not_be_made_are_told_of_with_their_reason(tmp_path)
     assert all("success" not in values and values["masked"] == 8 for values in read_metrics(job.directory)[1:])
     write_report(job)
     assert "left out: the real server cannot be opened" in (job.directory / "report.html").read_text()
+
+
+def test_what_a_new_run_costs_is_no_matter_of_what_lies_in_its_folder(again, capsys):
+    job, file = Job.found(again), again.parent / "own.yaml"
+    own = {"steps": 2, "model": job.place, "tasks": {"per_step": 2, "folder": str(again / "tasks")}}
+    file.write_text(json.dumps(job.config.model_dump(mode="json") | own))
+    assert run_train([job.material.sets[0].source], file, {}, again, resume=False, dry_run=True)
+    assert "training   2 steps" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("frozen", ["act", "rehearse"])
+def test_the_cost_is_estimated_where_a_role_is_frozen(tmp_path, frozen):
+    parameters = {"method": "lora", "separate": True, "frozen": [frozen]}
+    assert asyncio.run(estimate(lamp_world.job(tmp_path, parameters=parameters))).training_rate > 0
+
+
+def test_a_gate_that_nothing_can_be_measured_for_is_an_error_before_the_warm_up_goes_on(tmp_path):
+    job = lamp_world.job(tmp_path, gate=0.5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("envace_sdk.training.run.fidelity.EVIDENCE", frozenset())
+        with pytest.raises(TrainingError, match="the gate cannot be reached: no call that is measured on"):
+            run(job)
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_anything_is_done(tmp_path):

@@ -102,9 +102,10 @@ def test_of_task_sets_that_are_read_those_of_the_named_toolsets_count(made):
         names(hold_back=("airline",))
 
 
-def test_toolsets_are_held_back_of_task_sets_that_are_read_too(made):
+@pytest.mark.parametrize("sources", [(), ("retail",), ("retail", "issue_tracker")])
+def test_toolsets_are_held_back_of_task_sets_that_are_read_too(made, sources):
     held_back = ("issue_tracker",)
-    material = asyncio.run(Material.make((), TaskConfig(folder=made, hold_back=held_back)))
+    material = asyncio.run(Material.make(sources, TaskConfig(folder=made, hold_back=held_back)))
     retail, issues = material.environments
     assert {case.environment.toolset.name for case in material.cases["train"]} == {"retail"}
     assert [set(one.splits) for one in material.sets][1] == {"test"}

@@ -10,7 +10,7 @@ from envace_sdk.training.run.machine import model_place
 from envace_sdk.training.run.plots import plot
 from envace_sdk.training.run.settings import load_run_config, run_config
 from envace_sdk.training.run.warm import batch, full_batch
-from envace_sdk.training.trajectory import Trajectory, Turn
+from envace_sdk.training.trajectory import Trajectory
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -120,8 +120,8 @@ def test_attempts_that_could_not_be_made_are_no_failures_and_no_successes():
 
 
 def test_how_many_trajectories_a_twin_answered_is_told():
-    called = [Turn("rehearse")]
-    tried = [Trajectory("a", 0, "real", is_twin=True, turns=called), Trajectory("a", 1, "real", turns=called)]
+    twin, server = Trajectory("a", 0, "real", is_called=True, is_twin=True), Trajectory("a", 1, "real", is_called=True)
+    tried = [twin, server]
     assert [one.answered_by for one in tried] == ["twin", "server"]
     assert Trajectory("a", 0, "real").answered_by == "nobody"
     assert rollout_metrics(tried)["answered_by/twin"] == 0.5
@@ -131,7 +131,8 @@ def test_how_many_trajectories_a_twin_answered_is_told():
 def test_what_could_not_be_measured_has_no_score():
     tried = [Trajectory("a", 0, "real", masked="the server is gone")]
     assert Evaluation(1, tried, RoleFidelity(0.0, 0.0, 0, {})).as_flat() == {}
-    assert "cannot be reached: no call" in RoleFidelity(0.0, 0.0, 0, {}).missing(0.0)
+    assert "cannot be reached: no call" in RoleFidelity(0.0, 0.0, 0, {}).missing(0.5)
+    assert not RoleFidelity(0.0, 0.0, 0, {}).missing(0.0), "who asks for nothing has it"
     found = Evaluation(1, tried, RoleFidelity(0.5, 1.0, 4, {})).as_flat()
     assert found == {"eval/fidelity": 0.5, "eval/format_rehearse": 1.0}
 

@@ -155,7 +155,7 @@ class Player:
         try:
             with self.asker.away():
                 result = await client.call(call)
-            self.trajectory.is_twin = client.is_rehearsal
+            self.trajectory.is_called, self.trajectory.is_twin = True, client.is_rehearsal
             self.stage.observe(call, result)
         except UpstreamError as error:
             self.trajectory.masked = f"{call.name}: the real server cannot answer: {error}"

@@ -86,7 +86,8 @@ def run_train(
                 suited = preset_name(file, changes, preset=suitable_preset())
                 tell(f"preset {suited}{f', changed by {file}' if file else ''}")
                 tell(_plan(job))
-            for line in asyncio.run(estimate(replace(ready, config=ready.config_left), display.note)).lines():
+            left = replace(ready, config=ready.config_left) if resume else ready
+            for line in asyncio.run(estimate(left, display.note)).lines():
                 tell(line)
             if dry_run:
                 return True
@@ -213,7 +214,7 @@ async def evaluated(
             temperature=temperature,
             source=source,
             constrained=constrained,
-            known=await known_calls(job.material.cases["train"]),
+            known=await known_calls(job.material.cases["train"], job.material.environments),
         )
     finally:
         await live.close()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from ..memory import peak_memory
+from ..rows import Row
 from .job import Job
 from .live import Live
 from .progress import duration
@@ -66,6 +67,16 @@ class Estimate:
         ]
 
 
+def _calibrating(rows: Sequence[Row], live: Live) -> list[Row]:
+    """Rows that are trained on and go through the model together: a full micro-batch for each process."""
+    config = live.config
+    trained = [row for row in rows if row.role not in config.parameters.frozen]
+    if config.parameters.separate:  # an adapter at a time
+        longest = max(trained, key=lambda row: row.length).role
+        trained = [row for row in trained if row.role == longest]
+    return full_batch(trained, config.compute.tokens_per_micro_batch * live.trainer.processes.count)
+
+
 async def estimate(job: Job, note: Callable[[str], None] = lambda _: None) -> Estimate:
     """Roll one task out and take two updates of a policy that is thrown away.
 
@@ -89,7 +100,7 @@ async def estimate(job: Job, note: Callable[[str], None] = lambda _: None) -> Es
         rollout = time.perf_counter() - begin
         is_main = live.trainer.processes.is_main
         live.trainer.imitate(batch(rows, 0, 2, config.seed) if is_main else ())  # libraries choose kernels in the first
-        metrics = live.trainer.imitate(full_batch(rows, config.compute.tokens_per_micro_batch) if is_main else ())
+        metrics = live.trainer.imitate(_calibrating(rows, live) if is_main else ())
         rate = metrics.computed_tokens / metrics.seconds
         device = str(live.trainer.processes.device)
         peak = peak_memory(live.trainer.processes.device)

@@ -71,13 +71,13 @@ class RoleFidelity:
 
     def missing(self, gate: float) -> str:
         """What keeps it below the gate, in words; empty where it is not below."""
+        if self.fidelity >= gate:
+            return ""
         if not self.calls:
             return (
                 "the gate cannot be reached: no call that is measured on is answered by a recording or a rule, so "
                 "nothing tells how well it rehearses; leave the gate, or write dynamics for the tools"
             )
-        if self.fidelity >= gate:
-            return ""
         parts = [f"{self.readable:.0%} of its answers can be read"]
         for name, report in self.reports.items():
             scores = report.overall
@@ -93,12 +93,11 @@ class RoleFidelity:
         return f"the rehearsing role's fidelity is {self.fidelity:.2f}, below the gate of {gate:g}: " + "; ".join(parts)
 
 
-async def known_calls(cases: Iterable[Case]) -> frozenset[KnownCall]:
-    """The calls that the cases' witnesses make, and those that are recorded of their toolsets."""
-    cases = list(cases)
+async def known_calls(cases: Iterable[Case], environments: Iterable[Environment]) -> frozenset[KnownCall]:
+    """The calls that the cases' witnesses make, and those that are recorded of the toolsets, which prompts may show."""
     found = {
         KnownCall.of(environment, fixture.call)
-        for environment in _environments(cases)
+        for environment in environments
         for fixture in environment.seen
         if fixture.is_call
     }

@@ -246,14 +246,17 @@ def _named(job: Job, count: int) -> str:
 
 async def _missing(held_out: Sequence[Case], live: Live) -> str:
     found = await role_fidelity(held_out, live, temperature=live.config.evaluation.temperature)
-    return found.missing(live.config.gate or 0.0)
+    missing = found.missing(live.config.gate or 0.0)
+    if missing and not found.calls:
+        raise TrainingError(missing)  # no further update would change it
+    return missing
 
 
 def _opened(job: Job, found: Mapping[str, float | None] | None, watch: Watch, *, is_open: bool) -> bool:
     """Whether the policy's own rehearsals are trained on from here."""
     if is_open or found is None or job.config.gate is None:
         return is_open
-    fidelity = found.get("eval/fidelity") or 0.0
+    fidelity = found.get("eval/fidelity") or 0.0  # nothing that could be measured is below any gate but 0
     if fidelity < job.config.gate:
         watch.note("until the gate is reached the environment's ladder answers, and only acting is trained")
         return False

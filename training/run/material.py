@@ -113,8 +113,8 @@ class Material:
 def _read(folder: str, sources: Sequence[str], held_back: Sequence[str]) -> list[TaskSet]:
     """Task sets of toolsets; of those that are held back, all tasks are for the test."""
     sets = {one.toolset: one for one in read_task_sets(Path(folder).absolute())}
-    wanted = [Environment.load(source).toolset.name for source in sources] or list(sets)
-    for name in (*wanted, *held_back):
+    wanted = [*([Environment.load(source).toolset.name for source in sources] or sets), *held_back]
+    for name in wanted:
         if name not in sets:
             raise TrainingError(f"tasks.folder: {folder} has no tasks of {name!r}; it has those of {', '.join(sets)}")
     found = []
