@@ -22,7 +22,7 @@ Ending: TypeAlias = Literal["answered", "turns", "malformed", "errors", "truncat
 """Why a trajectory ended: the last answer was given; too many turns; a turn that cannot be read; too many error turns;
 a completion was cut off; the model took no such prompt."""
 AnsweredBy: TypeAlias = Literal["policy", "ladder", "server", "twin", "nobody"]
-_ANSWERED_BY: Final[Mapping[Source, AnsweredBy]] = {"train": "policy", "grounded": "ladder", "real": "server"}
+_ANSWERED_BY: Final[Mapping[Source, AnsweredBy]] = {"train": "policy", "grounded": "ladder"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,8 @@ class Trajectory:
     sample: int
     source: Source
     policy_version: int = 0
-    is_called: bool = False
-    """Whether a server has answered."""
-    is_twin: bool = False
-    """Whether the server that answered says that it only rehearses."""
+    server: Literal["server", "twin", "nobody"] = "nobody"
+    """Which answered where a real one was to: a twin says that it only rehearses; nobody, as long as none was asked."""
     turns: list[Turn] = field(default_factory=list)
     ending: Ending = "turns"
     answers: list[str] = field(default_factory=list)
@@ -95,10 +93,8 @@ class Trajectory:
 
     @property
     def answered_by(self) -> AnsweredBy:
-        """Who answered the calls; nobody where a server was to, and was not asked: it may be a twin."""
-        if self.source == "real" and not self.is_called:
-            return "nobody"
-        return "twin" if self.is_twin else _ANSWERED_BY[self.source]
+        """Who answered the calls."""
+        return self.server if self.source == "real" else _ANSWERED_BY[self.source]
 
     @property
     def answer(self) -> str:

@@ -114,13 +114,13 @@ def attempt(task, *, solved=False, masked=""):
 def test_attempts_that_could_not_be_made_are_no_failures_and_no_successes():
     tried = [attempt("t/1", solved=True), attempt("t/1", masked="the server is away"), attempt("t/2")]
     found = Evaluation(2, tried, RoleFidelity(0.0, 0.0, 0, {}))
-    assert found.success == 0.5
+    assert found.as_flat()["eval/success"] == 0.5
     assert found.attempts == {"t/1": (1, 1), "t/2": (0, 1)}
     assert found.trouble == "1 of 3 attempts could not be made; the first, t/1: the server is away"
 
 
 def test_how_many_trajectories_a_twin_answered_is_told():
-    twin, server = Trajectory("a", 0, "real", is_called=True, is_twin=True), Trajectory("a", 1, "real", is_called=True)
+    twin, server = Trajectory("a", 0, "real", server="twin"), Trajectory("a", 1, "real", server="server")
     tried = [twin, server]
     assert [one.answered_by for one in tried] == ["twin", "server"]
     assert Trajectory("a", 0, "real").answered_by == "nobody"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 
 from envace_sdk.errors import EnvaceError, MalformedCallError, MalformedResponseError, UpstreamError
@@ -15,7 +14,7 @@ from envace_sdk.tools.model import Tool, ToolCall, ToolResult
 from ..rollout_config import RolloutConfig
 from ..trajectory import Ending, Trajectory, Turn
 from .lockstep import Asker
-from .scripts import Script
+from .scripts import Script, seed_of
 from .stage import Stage, ToolClient
 
 __all__ = ["Player"]
@@ -155,7 +154,7 @@ class Player:
         try:
             with self.asker.away():
                 result = await client.call(call)
-            self.trajectory.is_called, self.trajectory.is_twin = True, client.is_rehearsal
+            self.trajectory.server = "twin" if client.is_rehearsal else "server"
             self.stage.observe(call, result)
         except UpstreamError as error:
             self.trajectory.masked = f"{call.name}: the real server cannot answer: {error}"
@@ -186,8 +185,7 @@ class Player:
 
     def _number(self) -> int:
         """The seed of the next completion."""
-        text = f"{self.seed}/{self.trajectory.task}/{self.trajectory.sample}/{len(self.trajectory.turns)}"
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
+        return seed_of(self.seed, self.trajectory.task, self.trajectory.sample, len(self.trajectory.turns))
 
 
 def _with(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -67,6 +68,11 @@ class Script(Protocol):
     def write_response(self, result: ToolResult) -> str:
         """What the policy should write for a result."""
         ...
+
+
+def seed_of(*place: object) -> int:
+    """The seed of what is sampled at a place, such as a turn of a trajectory: with one for all, all is drawn alike."""
+    return int.from_bytes(hashlib.sha256("/".join(map(str, place)).encode()).digest()[:4], "big") >> 1
 
 
 @dataclass(slots=True)

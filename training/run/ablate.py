@@ -29,7 +29,7 @@ from .watching import Watch
 
 __all__ = ["ablate", "run_ablate"]
 
-_SHOWN: Final = ("success", "reward", "fidelity", "format_act", "format_rehearse")
+_SHOWN: Final = ("success", "reward", "fidelity", "fidelity_new", "format_act", "format_rehearse")
 
 
 def run_ablate(

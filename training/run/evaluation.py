@@ -27,11 +27,6 @@ class Evaluation:
     """The same, held to the tools' schemas as where a model is served; None: not measured."""
 
     @property
-    def success(self) -> float | None:
-        """pass@1: the share of attempts that solve their task, of those that could be made; None: none could."""
-        return rollout_metrics(self.trajectories).get("success")
-
-    @property
     def attempts(self) -> dict[str, tuple[int, int]]:
         """By task, how many attempts solved it, and how many could be made."""
         found: dict[str, tuple[int, int]] = {}
@@ -148,8 +143,8 @@ def rollout_metrics(trajectories: Sequence[Trajectory]) -> dict[str, float]:
     agreements = [one.terms["rehearse_agreement"] for one in counted if "rehearse_agreement" in one.terms]
     if agreements:
         found["agreement"] = _mean(agreements)
-    if any(one.is_twin for one in counted):
-        found["answered_by/twin"] = _mean([float(one.is_twin) for one in counted])
+    if any(one.answered_by == "twin" for one in counted):
+        found["answered_by/twin"] = _mean([float(one.answered_by == "twin") for one in counted])
     for ending in ("answered", "malformed", "truncated"):
         found[f"ended/{ending}"] = _mean([float(one.ending == ending) for one in counted])
     return found

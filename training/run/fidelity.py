@@ -9,7 +9,6 @@ Tasks of other templates may make the same calls. Those that training cannot hav
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncIterator, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Self
@@ -30,6 +29,7 @@ from envace_sdk.world.state import State
 
 from ..grounding import EVIDENCE
 from ..rollout import Case, RolloutSource, Script, Stage
+from ..rollout.scripts import seed_of
 from ..tokens import ChatTokens
 from ..warmup import answers_to, written
 from .live import Live
@@ -202,7 +202,7 @@ async def _asked(
             turn += 1
         _act(script, call, "", tokens)
         tool = case.environment.toolset[call.name]
-        own = replace(sampling, seed=_number(sampling.seed, case.name, len(found)))
+        own = replace(sampling, seed=seed_of(sampling.seed, case.name, len(found)))
         request = replace(script.rehearse(tool, call, before, 0), sampling=own)
         if constrained:
             request = replace(request, schema=response_schema(tool), wrap=RESPONSE)
@@ -223,11 +223,6 @@ async def _witnessed(case: Case, stage: Stage) -> AsyncIterator[tuple[int, ToolC
         except EnvaceError:
             return
         yield step.turn, call, (before, truth)
-
-
-def _number(seed: int | None, case: str, call: int) -> int:
-    """The seed of a call's answer: with one for all, all would be drawn alike, and their mean would be one draw."""
-    return int.from_bytes(hashlib.sha256(f"{seed}/{case}/{call}".encode()).digest()[:4], "big") >> 1
 
 
 def _act(script: Script, call: ToolCall | None, answer: str, tokens: ChatTokens) -> None:

@@ -256,7 +256,7 @@ def _opened(job: Job, found: Mapping[str, float | None] | None, watch: Watch, *,
     """Whether the policy's own rehearsals are trained on from here."""
     if is_open or found is None or job.config.gate is None:
         return is_open
-    fidelity = found.get("eval/fidelity") or 0.0  # nothing that could be measured is below any gate but 0
+    fidelity = found.get("eval/fidelity") or 0.0  # what could not be measured is below any gate but 0
     if fidelity < job.config.gate:
         watch.note("until the gate is reached the environment's ladder answers, and only acting is trained")
         return False
